@@ -1,0 +1,119 @@
+//! File systems, as the few things the engines need of them.
+
+use crate::error::Result;
+use crate::memory::Piece;
+
+/// How a file lies on its servers; domains and cycles are cut along it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Bytes on one server before the next one; 1 where the file system has no stripes.
+    pub stripe_size: u64,
+    /// Servers that hold the file; 1 where the file system has no stripes.
+    pub stripe_count: u64,
+    /// Unit in which the file system locks or writes; accesses want to start on it.
+    pub alignment: u64,
+}
+
+impl Default for Layout {
+    fn default() -> Layout {
+        Layout { stripe_size: 1, stripe_count: 1, alignment: 4096 }
+    }
+}
+
+/// A stretch of the file and the memory it comes from or goes to, in file order.
+///
+/// The pieces' lengths add up to the run's: `pieces` index into the list given beside the runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Where in the file, in bytes.
+    pub offset: u64,
+    /// How many bytes.
+    pub length: u64,
+    /// First of its pieces.
+    pub first_piece: usize,
+    /// One past the last of its pieces.
+    pub end_piece: usize,
+}
+
+/// What a range lock keeps out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockKind {
+    /// Other writers.
+    Shared,
+    /// Everybody else.
+    Exclusive,
+}
+
+/// An open file of some file system.
+///
+/// A driver moves bytes between memory and one open file. It is never given a view, a datatype,
+/// a rank or a communicator: by the time a request comes here it is plain runs. All methods may
+/// be called from several threads at once.
+pub trait Driver: Send + Sync {
+    /// The name users know: "ufs", "nfs", "lustre", "gpfs".
+    fn name(&self) -> &'static str;
+
+    /// Fills `pieces` from `offset` on, as if they were one buffer, and returns how many bytes
+    /// were there. Fewer than asked for means end of file, never "try again": retrying after a
+    /// signal, a short transfer or a system limit is the driver's work.
+    fn read_at(&self, offset: u64, pieces: &[Piece]) -> Result<u64>;
+
+    /// Writes all of `pieces` from `offset` on, or fails.
+    fn write_at(&self, offset: u64, pieces: &[Piece]) -> Result<()>;
+
+    /// Takes a lock on `length` bytes at `offset`, waiting for it. Locks are advisory and keep
+    /// out other openings of the file, in this process or another, that ask for theirs.
+    fn lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<()>;
+
+    /// As `lock`, but answers `false` at once where it would have to wait.
+    fn try_lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<bool>;
+
+    /// Gives the range back. Never fails in a way the caller could mend.
+    fn unlock(&self, offset: u64, length: u64);
+
+    /// Size of the file in bytes.
+    fn size(&self) -> Result<u64>;
+
+    /// Cuts or extends the file to `size` bytes; what is added reads as zero.
+    fn set_size(&self, size: u64) -> Result<()>;
+
+    /// Makes room for the first `size` bytes: extends the file if it is shorter, never cuts it,
+    /// never changes what can be read.
+    fn preallocate(&self, size: u64) -> Result<()>;
+
+    /// Sends everything to the device, and reports writes that failed on the way.
+    fn sync(&self) -> Result<()>;
+
+    /// Forgets cached data that another node may have changed, where the file system needs it.
+    fn refresh(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether a finished write is at once visible to a read on another node.
+    fn visible_immediately(&self) -> bool {
+        true
+    }
+
+    /// How the file lies on its servers.
+    fn layout(&self) -> Layout {
+        Layout::default()
+    }
+
+    /// System calls made so far, for the report.
+    fn calls(&self) -> Calls {
+        Calls::default()
+    }
+}
+
+/// System calls and bytes that went through a driver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Calls {
+    pub reads: u64,
+    pub read_bytes: u64,
+    pub writes: u64,
+    pub write_bytes: u64,
+    pub locks: u64,
+    pub lock_waits: u64,
+    pub syncs: u64,
+}

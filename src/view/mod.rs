@@ -1,0 +1,3 @@
+//! What a rank sees of the file, and what lies in its memory.
+
+pub mod typemap;
