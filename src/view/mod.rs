@@ -2,4 +2,5 @@
 
 pub mod array;
 pub mod cursor;
+pub mod layout;
 pub mod typemap;
