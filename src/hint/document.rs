@@ -27,8 +27,10 @@ pub fn roff() -> String {
         }
         let meaning = meaning(row, |word| format!("\\fB{word}\\fR"));
         let _ = writeln!(text, ")\"\n{}", escape(&meaning.replace('`', "")));
-        if let Effect::Later(_) | Effect::Never(_) = row.effect {
-            let _ = writeln!(text, "In force: {}.", escape(&effect(row)));
+        match row.effect {
+            Effect::Now => {}
+            Effect::Later(why) => text += &format!("Not in force yet: {}.\n", escape(why)),
+            Effect::Never(why) => text += &format!("Not in force: {}.\n", escape(why)),
         }
     }
     text

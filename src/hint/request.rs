@@ -178,6 +178,7 @@ impl Request {
             self.notes.push(format!("{path} has {length} bytes of hints; ROMIO reads 4096"));
         }
         let mut pairs: Vec<(String, String)> = Vec::new();
+        let mut malformed = Vec::new();
         for (number, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
             let words: Vec<&str> = line.split_whitespace().collect();
             match words[..] {
@@ -187,8 +188,14 @@ impl Request {
                     pairs.push((key.into(), value.into()));
                 }
                 [_, _] => {}
-                _ => self.notes.push(format!("{path}, line {}: not a key and a value", number + 1)),
+                _ => malformed.push(number + 1),
             }
+        }
+        // One note, however many lines: the name may be that of some other file.
+        if let Some(first) = malformed.first() {
+            let count = malformed.len();
+            let note = format!("{path}, line {first}: not a key and a value ({count} such in all)");
+            self.notes.push(note);
         }
         self.add_pairs(&pairs, source);
     }
@@ -339,13 +346,8 @@ mod tests {
             entries,
             ["/etc/romio-hints romio_cb_read=enable", "/etc/romio-hints ind_rd_buffer_size=49",]
         );
-        assert_eq!(
-            notes,
-            [
-                "/etc/romio-hints, line 6: not a key and a value",
-                "/etc/romio-hints, line 8: not a key and a value",
-            ]
-        );
+        let note = "/etc/romio-hints, line 6: not a key and a value (2 such in all)";
+        assert_eq!(notes, [note]);
     }
 
     #[test]
@@ -354,6 +356,18 @@ mod tests {
         let (entries, notes) = said(&[], &[], &[("/etc/romio-hints", &text)]);
         assert_eq!(entries, ["/etc/romio-hints cb_nodes=4"]);
         assert_eq!(notes, ["/etc/romio-hints has 5013 bytes of hints; ROMIO reads 4096"]);
+    }
+
+    #[test]
+    fn a_hint_file_that_may_not_be_read_is_told_and_a_missing_one_is_not() {
+        let refuse = |path: &str| match path {
+            "/home/hints" => Err(io::Error::from_raw_os_error(libc::EACCES)),
+            _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+        };
+        let variable = |name: &str| (name == HINTS_FILE).then(|| "/home/hints".to_string());
+        let request = Request::collect(&[], &Environment::new(variable, refuse), "f");
+        let note = "reading hints from /home/hints: Permission denied (os error 13)";
+        assert_eq!(request.notes(), [note]);
     }
 
     #[test]
