@@ -144,6 +144,8 @@ mod tests {
         assert!(coherence.try_enter(&(10..12)).is_some());
         std::thread::scope(|scope| {
             let second = scope.spawn(|| drop(coherence.enter(&(5..15))));
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            assert!(!second.is_finished());
             drop(first);
             second.join().unwrap();
         });

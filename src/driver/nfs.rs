@@ -10,8 +10,8 @@ use std::ops::Range;
 use std::os::fd::AsRawFd;
 
 use super::coherence::Coherence;
-use super::posix::{PosixFile, descriptor, total_length};
-use super::transfer::retry;
+use super::posix::{PosixFile, descriptor};
+use super::transfer::{retry, total_length};
 use super::{Calls, Driver, Layout, LockKind, lock};
 use crate::error::{Doing, Result};
 use crate::memory::Piece;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::detect::Kind;
 use super::in_use::InUse;
-use super::transfer::{Stopped, retry, transfer};
+use super::transfer::{Stopped, retry, total_length, transfer, transfer_all};
 use super::{Calls, Driver, Layout, LockKind, allocate, lock};
 use crate::error::{Class, Doing, Error, Result};
 use crate::memory::Piece;
@@ -65,10 +65,7 @@ impl Driver for PosixFile {
             self.counters.write_bytes.fetch_add(*count.as_ref().unwrap_or(&0) as u64, Relaxed);
             count
         };
-        let all = |moved| if moved == length { Ok(()) } else { Err(no_progress(moved)) };
-        transfer(offset, pieces, write)
-            .and_then(all)
-            .map_err(|s| self.stopped("writing", offset, length, &s))
+        transfer_all(offset, pieces, write).map_err(|s| self.stopped("writing", offset, length, &s))
     }
 
     fn lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<()> {
@@ -237,11 +234,6 @@ impl PosixFile {
     }
 }
 
-/// The bytes of all pieces; more than a u64 holds counts as the most it holds.
-pub(super) fn total_length(pieces: &[Piece]) -> u64 {
-    pieces.iter().fold(0, |sum: u64, piece| sum.saturating_add(piece.len() as u64))
-}
-
 /// fstat of an open file.
 pub(super) fn status(file: BorrowedFd) -> io::Result<libc::stat> {
     // SAFETY: all zeros is a valid `struct stat`, and the call fills it.
@@ -261,11 +253,6 @@ pub(super) fn descriptor(raw: libc::c_int) -> io::Result<OwnedFd> {
 /// The C library's way to say that a call failed.
 pub(super) fn answer(value: libc::c_int) -> io::Result<()> {
     if value < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-fn no_progress(moved: u64) -> Stopped {
-    let cause = io::Error::new(io::ErrorKind::WriteZero, "the system accepted no bytes");
-    Stopped { moved, cause }
 }
 
 fn too_large(doing: impl fmt::Display) -> Error {

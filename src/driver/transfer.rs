@@ -44,6 +44,26 @@ pub(super) fn transfer(
     Ok(moved)
 }
 
+/// As `transfer`, for a write, where a call that moves nothing is a failure: to call again could
+/// go on for ever.
+pub(super) fn transfer_all(
+    offset: u64,
+    pieces: &[Piece],
+    call: impl FnMut(u64, &[Piece]) -> io::Result<usize>,
+) -> Result<(), Stopped> {
+    let moved = transfer(offset, pieces, call)?;
+    if moved == total_length(pieces) {
+        return Ok(());
+    }
+    let cause = io::Error::new(io::ErrorKind::WriteZero, "the system accepted no bytes");
+    Err(Stopped { moved, cause })
+}
+
+/// The bytes of all pieces; more than a u64 holds counts as the most it holds.
+pub(super) fn total_length(pieces: &[Piece]) -> u64 {
+    pieces.iter().fold(0, |sum: u64, piece| sum.saturating_add(piece.len() as u64))
+}
+
 /// Calls again for as long as a signal is what ended the call.
 pub(super) fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
@@ -210,6 +230,16 @@ mod tests {
     fn zero_is_the_end() {
         check(&[10], &[Short(0)], 0, &[(10, 1)]);
         check(&[4, 4], &[Short(5), Short(0)], 5, &[(8, 2), (3, 1)]);
+    }
+
+    #[test]
+    fn a_write_that_moves_nothing_fails() {
+        let mut answers = [5, 0].into_iter();
+        let outcome = transfer_all(0, &pieces(&[4, 4]), |_, _| Ok(answers.next().unwrap()));
+        let stopped = outcome.unwrap_err();
+        assert_eq!((stopped.moved, stopped.cause.kind()), (5, io::ErrorKind::WriteZero));
+        transfer_all(0, &pieces(&[4, 4]), |_, _| Ok(8)).unwrap();
+        transfer_all(0, &[], |_, _| unreachable!()).unwrap();
     }
 
     #[test]
