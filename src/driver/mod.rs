@@ -1,7 +1,7 @@
 //! File systems, as the few things the engines need of them.
 //!
 //! [`detect`] names the file system below a path, [`open`] opens a file on it, and what comes
-//! back is a [`Driver`]. [`transfer`] is the one loop that all bytes go through.
+//! back is a [`Driver`]. `transfer` is the one loop that all bytes go through.
 
 pub mod detect;
 pub mod open;
