@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { ALLOWED_KIBIBYTES = 64 * 1024 };
 
@@ -17,6 +18,16 @@ static long status_kibibytes(const char *key)
     if (status)
         fclose(status);
     return value;
+}
+
+/* Call before the view is set. A library that unrolls the view fails early instead of filling the machine. */
+static long memory_before(void)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = (rlim_t)status_kibibytes("VmSize") * 1024 + (rlim_t)1024 * 1024 * 1024;
+    setrlimit(RLIMIT_AS, &limit);
+    return status_kibibytes("VmRSS");
 }
 
 static int judge_growth(const char *what, long before)

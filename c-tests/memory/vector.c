@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     MPI_Type_commit(&filetype);
     check(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file), "open");
 
-    long before = status_kibibytes("VmRSS");
+    long before = memory_before();
     check(MPI_File_set_view(file, 0, MPI_INT, filetype, "native", MPI_INFO_NULL), "set_view");
     check(MPI_File_write(file, numbers, NUMBERS, MPI_INT, &status), "write");
     MPI_Get_count(&status, MPI_INT, &count);
