@@ -1,3 +1,6 @@
 //! What a rank sees of the file, and what lies in its memory.
 
+pub mod array;
+pub mod cursor;
+pub mod layout;
 pub mod typemap;
