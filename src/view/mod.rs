@@ -2,5 +2,7 @@
 
 pub mod array;
 pub mod cursor;
+pub mod datarep;
+pub mod external32;
 pub mod layout;
 pub mod typemap;

@@ -17,7 +17,12 @@ pub enum Kind {
     Logical,
     Signed,
     Unsigned,
+    /// C's `long`, which has a size of its own in external32.
+    Long,
+    UnsignedLong,
     Float,
+    /// C's `long double`, which on some machines is not an IEEE format.
+    LongDouble,
 }
 
 /// A basic datatype: kind and size in this machine's memory.
@@ -193,6 +198,15 @@ impl Node {
         match self.shape {
             Shape::Run { element } => Some(element),
             _ => None,
+        }
+    }
+
+    fn weigh(&self, weight: &impl Fn(Element) -> u64) -> u64 {
+        let run = |element: Element, size: u64| size / u64::from(element.size) * weight(element);
+        match &self.shape {
+            Shape::Run { element } | Shape::Blocks { element, .. } => run(*element, self.size),
+            Shape::Repeat { child, count, .. } => child.weigh(weight) * count,
+            Shape::Members { children, .. } => children.iter().map(|c| c.weigh(weight)).sum(),
         }
     }
 
@@ -453,6 +467,11 @@ impl Typemap {
     /// Distance from one to the next.
     pub fn extent(&self) -> i64 {
         self.extent
+    }
+
+    /// Sum over all elements of what `weight` gives for each.
+    pub fn weigh(&self, weight: &impl Fn(Element) -> u64) -> u64 {
+        self.data.as_ref().map_or(0, |data| data.node.weigh(weight))
     }
 
     /// Smallest displacement of any byte, and one past the largest.
