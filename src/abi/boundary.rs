@@ -3,6 +3,8 @@
 
 use std::any::Any;
 use std::ffi::c_int;
+use std::fmt::Display;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 
@@ -68,7 +70,7 @@ fn answer(
 /// Gives `error` to `handler`; the code that the routine returns.
 fn raise(error: &Error, fh: MPI_File, handler: &Handler) -> c_int {
     if mpi::library().is_err() {
-        eprintln!("mpiio-rs: {error}");
+        print(error);
         return NO_MPI;
     }
     if *VERBOSE || handler.is_fatal() {
@@ -79,11 +81,13 @@ fn raise(error: &Error, fh: MPI_File, handler: &Handler) -> c_int {
 
 static VERBOSE: LazyLock<bool> = LazyLock::new(|| std::env::var_os("MPIIO_RS_VERBOSE").is_some());
 
-fn print(text: impl std::fmt::Display) {
-    match Comm::world().and_then(Comm::rank) {
-        Ok(rank) => eprintln!("mpiio-rs[rank {rank}]: {text}"),
-        Err(_) => eprintln!("mpiio-rs: {text}"),
-    }
+/// Tells the user, in one write so that the lines of other ranks do not come between.
+fn print(text: impl Display) {
+    let line = match Comm::world().and_then(Comm::rank) {
+        Ok(rank) => format!("mpiio-rs[rank {rank}]: {text}\n"),
+        Err(_) => format!("mpiio-rs: {text}\n"),
+    };
+    let _ = std::io::stderr().write_all(line.as_bytes()); // there is nobody else to tell
 }
 
 /// Runs `body`; a panic in it ends the job, since other ranks may wait for bytes that this rank

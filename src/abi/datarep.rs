@@ -137,7 +137,6 @@ fn register_c<Count: TryFrom<i64> + 'static>(
         read: read.map(|function| c_conversion(function, extra_state)),
         write: write.map(|function| c_conversion(function, extra_state)),
         extent: c_extent(required(extent)?, extra_state),
-        extra_state,
     };
     register(name.get("datarep")?.to_bytes(), representation)
 }

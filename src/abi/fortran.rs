@@ -78,7 +78,6 @@ fn register_datarep(
             read: conversion(read, state),
             write: conversion(write, state),
             extent: datarep::fortran_extent(datarep::required(extent)?, state),
-            extra_state: state as usize,
         };
         // SAFETY: a Fortran caller passes the address of its string and, hidden, its length.
         let name = unsafe { std::slice::from_raw_parts(name.cast::<u8>(), length & 0x7fff_ffff) };

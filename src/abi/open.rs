@@ -27,7 +27,10 @@ routines! {
     });
 
     fn MPI_File_close(fh: Out<MPI_File>) -> c_int = |routine| {
-        let handle = fh.get("fh").unwrap_or_else(|_| MPI_File::null());
+        let handle = match fh.get("fh") {
+            Ok(handle) => handle,
+            Err(error) => return boundary::on_no_file(routine, || Err(error)),
+        };
         // The handle stays valid for an error handler that hears of a failed close.
         let code = boundary::on_file(routine, handle, |file| file.close());
         boundary::on_no_file(routine, || {
