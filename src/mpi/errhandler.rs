@@ -26,6 +26,23 @@ impl Errhandler {
         Ok(Errhandler(slot.word(library)))
     }
 
+    /// As `create`, for a handler with an extra state: the MPI calls `destructor` with it when
+    /// the last reference is given back. An MPI without such handlers never calls it.
+    pub fn create_with_state(
+        destructor: Option<Destructor>,
+        extra_state: usize,
+    ) -> Result<Errhandler> {
+        let library = library()?;
+        let Some(create) = library.functions.comm_create_errhandler_x else {
+            return Errhandler::create();
+        };
+        let mut slot = Slot::empty();
+        // SAFETY: the function takes what such handlers are given; the slot has room for one.
+        let code = unsafe { create(do_nothing_x, destructor, extra_state, slot.pointer()) };
+        library.check(c"PMPIX_Comm_create_errhandler_x", code)?;
+        Ok(Errhandler(slot.word(library)))
+    }
+
     /// Gives one reference back.
     pub fn free(self) {
         if let Ok(library) = library() {
@@ -65,6 +82,12 @@ pub(super) fn no_conversion() -> Error {
 
 /// An error handler for handles that nobody raises an error on.
 unsafe extern "C" fn do_nothing(_object: *mut c_void, _code: *mut c_int) {}
+
+/// The same for handlers with an extra state.
+unsafe extern "C" fn do_nothing_x(_object: usize, _code: c_int, _extra_state: *mut c_void) {}
+
+/// What is called with the extra state of a handler that is no longer used.
+pub type Destructor = unsafe extern "C-unwind" fn(*mut c_void);
 
 impl Comm {
     /// Makes `errhandler` the one for errors on this communicator.

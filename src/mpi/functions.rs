@@ -6,6 +6,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
+use super::errhandler::Destructor;
 use super::request::{CancelFunction, FreeFunction, QueryFunction};
 
 /// Callback that copies an attribute: object, keyval, extra state, value, new value, flag.
@@ -24,6 +25,9 @@ pub(super) type DeleteFunction =
 
 /// Callback of an error handler, without the variable arguments that nobody passes.
 pub(super) type HandlerFunction = unsafe extern "C" fn(*mut c_void, *mut c_int);
+
+/// Callback of an error handler with an extra state.
+pub(super) type StateHandlerFunction = unsafe extern "C" fn(usize, c_int, *mut c_void);
 
 macro_rules! functions {
     (
@@ -193,6 +197,11 @@ functions! {
         ) -> c_int;
         type_get_contents_c = c"PMPI_Type_get_contents_c"(
             usize, i64, i64, i64, i64, *mut c_int, *mut i64, *mut i64, *mut c_void
+        ) -> c_int;
+
+        // MPICH 5: error handlers with an extra state, and what frees it.
+        comm_create_errhandler_x = c"PMPIX_Comm_create_errhandler_x"(
+            StateHandlerFunction, Option<Destructor>, usize, *mut c_void
         ) -> c_int;
 
         // Fortran integers: functions in Open MPI, other names in the standard ABI, and nothing

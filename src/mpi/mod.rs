@@ -27,6 +27,7 @@ mod window;
 
 pub use comm::NodeInfo;
 pub use constants::{Abi, Combiner, Constants, Handles};
+pub use errhandler::Destructor;
 pub use error_code::error_code;
 pub use finalize::on_finalize;
 pub use handles::{Comm, Datatype, Errhandler, Group, Info, Request, Win};

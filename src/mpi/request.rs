@@ -14,6 +14,13 @@ pub(super) type FreeFunction = unsafe extern "C" fn(*mut c_void) -> c_int;
 /// Asks a request to stop: extra state, whether it is complete.
 pub(super) type CancelFunction = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
 
+impl Request {
+    /// MPI_REQUEST_NULL.
+    pub fn null() -> Result<Request> {
+        Ok(Request(library()?.handles().request_null))
+    }
+}
+
 /// A request that is complete already, with a status that says `bytes` were transferred.
 pub fn completed_request(bytes: u64) -> Result<Request> {
     let library = library()?;
