@@ -1,4 +1,23 @@
 //! File systems, as the few things the engines need of them.
+//!
+//! [`detect`] names the file system below a path, [`open`] opens a file on it, and what comes
+//! back is a [`Driver`]. `transfer` is the one loop that all bytes go through.
+
+pub mod detect;
+pub mod open;
+
+mod allocate;
+mod coherence;
+mod in_use;
+mod lock;
+mod lustre;
+mod mount;
+mod nfs;
+mod posix;
+mod transfer;
+
+#[cfg(test)]
+mod scratch;
 
 use crate::error::Result;
 use crate::memory::Piece;
@@ -62,7 +81,12 @@ pub trait Driver: Send + Sync {
     fn write_at(&self, offset: u64, pieces: &[Piece]) -> Result<()>;
 
     /// Takes a lock on `length` bytes at `offset`, waiting for it. Locks are advisory and keep
-    /// out other openings of the file, in this process or another, that ask for theirs.
+    /// out other openings of the file, in this process or another, that ask for theirs; threads
+    /// that share this opening share its locks. A range of no bytes is no lock.
+    ///
+    /// Whoever holds a lock and reads or writes should hold it on all of what it touches: a
+    /// driver that locks by itself would have to wait for the rest while the caller keeps others
+    /// waiting.
     fn lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<()>;
 
     /// As `lock`, but answers `false` at once where it would have to wait.
@@ -78,13 +102,33 @@ pub trait Driver: Send + Sync {
     fn set_size(&self, size: u64) -> Result<()>;
 
     /// Makes room for the first `size` bytes: extends the file if it is shorter, never cuts it,
-    /// never changes what can be read.
+    /// never changes what can be read. One rank calls it, and nobody writes beyond the end of
+    /// the file meanwhile.
+    ///
+    /// Where the file system cannot do it in one step, zeros are written from the end of the
+    /// file on, and holes before it stay holes: filling them could overwrite what another rank
+    /// writes there.
     fn preallocate(&self, size: u64) -> Result<()>;
 
     /// Sends everything to the device, and reports writes that failed on the way.
     fn sync(&self) -> Result<()>;
 
+    /// Says goodbye: reports writes that failed after they were accepted, as closing does on
+    /// file systems that keep such failures until then. Called once, when nothing is under way;
+    /// the descriptor itself goes when the driver is dropped.
+    fn close(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether bytes can be read through this opening. It may be so for a file that the user
+    /// opened for writing only, so that an engine can read what it writes around.
+    fn readable(&self) -> bool {
+        true
+    }
+
     /// Forgets cached data that another node may have changed, where the file system needs it.
+    /// What one node wrote is seen by another after `sync` there and then `refresh` here; so is
+    /// a size that was set there.
     fn refresh(&self) -> Result<()> {
         Ok(())
     }

@@ -1,1 +1,11 @@
-//! engine
+//! The engines: what moves the bytes of one access between memory and file.
+//!
+//! Engines know neither MPI nor datatypes nor file systems. They see a view, a stream of memory,
+//! a driver, and the other ranks through [`ranks::Ranks`].
+
+pub mod bounce;
+pub mod individual;
+pub mod io_array;
+pub mod ranks;
+pub mod sieve;
+pub mod threads;

@@ -1,5 +1,37 @@
 //! The MPI library underneath, in safe clothes.
+//!
+//! This room alone knows that MPIs differ: handles are ints here and pointers there, constants
+//! have other numbers, some routines are missing. Nothing is linked: the library that the
+//! program brought along is found at the first call, its ABI is recognised, and from then on one
+//! table of functions and one of constants is used. Only `PMPI_` names are called, so that tools
+//! between the program and its MPI do not see our own traffic; and never one of the file
+//! routines, because those names are ours.
 
-/// A datatype handle of the MPI underneath, as a machine word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Datatype(pub(crate) usize);
+mod comm;
+mod constants;
+mod contents;
+mod datatype;
+mod decoder;
+mod errhandler;
+mod error_code;
+mod finalize;
+mod functions;
+mod handles;
+mod info;
+mod library;
+mod named;
+mod pending;
+mod request;
+mod status;
+mod window;
+
+pub use comm::NodeInfo;
+pub use constants::{Abi, Combiner, Constants, Handles};
+pub use error_code::error_code;
+pub use finalize::on_finalize;
+pub use handles::{Comm, Datatype, Errhandler, Group, Info, Request, Win};
+pub use library::{Library, ThreadLevel, is_running, library, thread_level};
+pub use pending::Pending;
+pub use request::completed_request;
+pub use status::set_status;
+pub use window::SharedWord;

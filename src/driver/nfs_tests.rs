@@ -1,0 +1,137 @@
+use super::*;
+use crate::driver::detect::Kind;
+use crate::driver::open::{OpenOptions, open};
+use crate::driver::scratch::Scratch;
+
+/// A file as it is opened on NFS; what is below does not matter to what is tested here.
+fn shared(scratch: &Scratch) -> Box<dyn Driver> {
+    let options = scratch.options("a", Kind::Nfs);
+    open(&OpenOptions { shared_between_hosts: true, ..options }).unwrap()
+}
+
+fn read(file: &dyn Driver, offset: u64, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    let count = file.read_at(offset, &[Piece::of_mut(&mut bytes)]).unwrap();
+    bytes.truncate(count as usize);
+    bytes
+}
+
+#[test]
+fn on_one_machine_nothing_is_locked() {
+    let scratch = Scratch::on_disk();
+    let file = scratch.open("a", Kind::Nfs);
+    assert_eq!(file.name(), "nfs");
+    file.write_at(0, &[Piece::of(b"abc")]).unwrap();
+    assert_eq!(read(&*file, 0, 5), b"abc");
+    file.refresh().unwrap();
+    assert_eq!(file.size().unwrap(), 3);
+    assert!(file.visible_immediately());
+    assert_eq!((file.calls().locks, file.calls().syncs), (0, 0));
+    assert!(file.layout().alignment >= 4096);
+}
+
+#[test]
+fn between_machines_each_transfer_has_its_lock() {
+    for scratch in Scratch::everywhere() {
+        let (one, two) = (shared(&scratch), shared(&scratch));
+        assert!(one.visible_immediately());
+        let at_open = one.calls().locks;
+        one.write_at(0, &[Piece::of(b"abc"), Piece::of(b"def")]).unwrap();
+        assert_eq!(read(&*one, 0, 10), b"abcdef");
+        assert_eq!((one.calls().locks - at_open, one.calls().syncs), (2, 1));
+        one.write_at(0, &[]).unwrap();
+        assert_eq!(one.calls().locks - at_open, 2);
+        assert_eq!(one.size().unwrap(), 6);
+        one.preallocate(100).unwrap();
+        assert_eq!(two.size().unwrap(), 100);
+        // nothing stays locked
+        assert!(two.try_lock(0, u64::MAX, LockKind::Exclusive).unwrap());
+    }
+}
+
+#[test]
+fn what_the_caller_locked_stays_locked() {
+    let scratch = Scratch::on_disk();
+    let (one, two) = (shared(&scratch), shared(&scratch));
+    let before = one.calls().locks;
+    one.lock(10, 10, LockKind::Exclusive).unwrap();
+    one.write_at(12, &[Piece::of(b"abcd")]).unwrap(); // within
+    assert_eq!(one.calls().locks - before, 1);
+    one.write_at(5, &[Piece::of(&[1; 20])]).unwrap(); // around: both ends get their own locks
+    assert_eq!(one.calls().locks - before, 3);
+    assert_eq!(read(&*one, 0, 30).len(), 25);
+    for (offset, free) in [(9, true), (10, false), (15, false), (19, false), (20, true)] {
+        assert_eq!(two.try_lock(offset, 1, LockKind::Shared).unwrap(), free, "{offset}");
+        two.unlock(offset, 1);
+    }
+    one.lock(0, u64::MAX, LockKind::Exclusive).unwrap();
+    one.refresh().unwrap(); // must not open a gap in the lock of the whole file
+    one.size().unwrap();
+    assert!(!two.try_lock(FAR_BYTE, 1, LockKind::Shared).unwrap());
+    assert!(!two.try_lock(0, u64::MAX, LockKind::Shared).unwrap());
+    one.unlock(0, u64::MAX);
+    assert!(two.try_lock(0, u64::MAX, LockKind::Exclusive).unwrap());
+}
+
+#[test]
+fn a_transfer_waits_for_the_lock_of_another_opening() {
+    let scratch = Scratch::on_disk();
+    let (one, two) = (shared(&scratch), shared(&scratch));
+    one.lock(0, 4, LockKind::Exclusive).unwrap();
+    std::thread::scope(|scope| {
+        let reading = scope.spawn(|| read(&*two, 0, 4));
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        assert!(!reading.is_finished());
+        one.write_at(0, &[Piece::of(b"done")]).unwrap();
+        one.unlock(0, 4);
+        assert_eq!(reading.join().unwrap(), b"done");
+    });
+    assert_eq!(two.calls().lock_waits, 1);
+}
+
+#[test]
+fn threads_of_one_opening_do_not_take_each_others_locks() {
+    let scratch = Scratch::on_disk();
+    let (one, two) = (shared(&scratch), shared(&scratch));
+    std::thread::scope(|scope| {
+        for byte in 1..=4_u8 {
+            let file = if byte % 2 == 0 { &one } else { &two };
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    file.write_at(u64::from(byte), &[Piece::of(&[byte; 64])]).unwrap();
+                    // one write at a time: no reader sees parts of two
+                    let bytes = read(&**file, 5, 60);
+                    assert!(bytes.iter().all(|other| *other == bytes[0]), "{bytes:?}");
+                }
+            });
+        }
+    });
+    assert!(two.try_lock(0, u64::MAX, LockKind::Exclusive).unwrap());
+}
+
+#[test]
+fn a_file_that_is_only_read_is_read_without_locks() {
+    let scratch = Scratch::on_disk();
+    shared(&scratch).write_at(0, &[Piece::of(b"abc")]).unwrap();
+    let options = OpenOptions::new(&scratch.path("a"), Kind::Nfs);
+    let file = open(&OpenOptions { read: true, shared_between_hosts: true, ..options }).unwrap();
+    let before = file.calls().locks;
+    assert_eq!(read(&*file, 0, 9), b"abc");
+    assert_eq!(file.calls().locks, before);
+    file.refresh().unwrap();
+    assert_eq!(file.calls().locks, before + 1);
+}
+
+#[test]
+fn without_locks_the_file_is_opened_again() {
+    let scratch = Scratch::on_disk();
+    let options = scratch.options("a", Kind::Nfs);
+    let file = crate::driver::open::open_posix(&options).unwrap();
+    let file = NfsFile { file, sharing: Sharing::Unlocked };
+    assert!(!file.visible_immediately());
+    file.write_at(0, &[Piece::of(b"abc")]).unwrap();
+    file.refresh().unwrap();
+    assert_eq!(file.calls().syncs, 1);
+    assert_eq!(read(&file, 0, 9), b"abc");
+    assert_eq!(file.calls().locks, 0);
+}

@@ -1,0 +1,194 @@
+//! Opening and deleting files.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use super::detect::{Kind, retry_stale};
+use super::in_use::{self, InUse};
+use super::nfs::NfsFile;
+use super::posix::{Counters, PosixFile, answer, descriptor, status};
+use super::transfer::retry;
+use super::{Driver, Layout, lustre};
+use crate::error::{Class, Doing, Error, Result};
+
+/// How a file is to be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// Its path, without the prefix that names a file system.
+    pub path: CString,
+    /// The user will read.
+    pub read: bool,
+    /// The user will write.
+    pub write: bool,
+    /// Create it if it does not exist.
+    pub create: bool,
+    /// Fail if it exists; means something only together with `create`.
+    pub exclusive: bool,
+    /// Permissions of a new file, before the umask.
+    pub permissions: u32,
+    /// The driver that all ranks agreed on.
+    pub driver: Kind,
+    /// Whether ranks on several machines have it open.
+    pub shared_between_hosts: bool,
+}
+
+impl OpenOptions {
+    /// Options for an existing file on one machine, that neither reads nor writes yet.
+    pub fn new(path: &CStr, driver: Kind) -> OpenOptions {
+        OpenOptions {
+            path: path.to_owned(),
+            read: false,
+            write: false,
+            create: false,
+            exclusive: false,
+            permissions: 0o666,
+            driver,
+            shared_between_hosts: false,
+        }
+    }
+}
+
+/// Opens a file.
+pub fn open(options: &OpenOptions) -> Result<Box<dyn Driver>> {
+    let file = open_posix(options)?;
+    Ok(match options.driver {
+        Kind::Nfs => Box::new(NfsFile::new(file, options.shared_between_hosts)),
+        Kind::Ufs | Kind::Lustre | Kind::Gpfs => Box::new(file),
+    })
+}
+
+/// Deletes a file, unless this process has it open through this library.
+pub fn delete(path: &CStr) -> Result<()> {
+    let doing = || format!("deleting {}", path.to_string_lossy());
+    let status = link_status(path).doing(doing)?;
+    if status.st_mode & libc::S_IFMT == libc::S_IFDIR {
+        return Err(Error::new(Class::BadFile, format!("{}: it is a directory", doing())));
+    }
+    let openings = in_use::openings((status.st_dev, status.st_ino));
+    if openings > 0 {
+        let text = format!("{}: this process has it open ({openings} times)", doing());
+        return Err(Error::new(Class::FileInUse, text));
+    }
+    // SAFETY: the path ends with a zero byte.
+    retry(|| answer(unsafe { libc::unlink(path.as_ptr()) })).doing(doing)
+}
+
+/// Whether this process has the file open through this library.
+pub fn in_use(path: &CStr) -> bool {
+    link_status(path).is_ok_and(|s| in_use::openings((s.st_dev, s.st_ino)) > 0)
+}
+
+/// What an opening may do, which may be more than the user asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Access {
+    read: bool,
+    write: bool,
+}
+
+impl Access {
+    fn flags(self) -> libc::c_int {
+        match (self.read, self.write) {
+            (true, true) => libc::O_RDWR,
+            (false, true) => libc::O_WRONLY,
+            _ => libc::O_RDONLY,
+        }
+    }
+
+    fn purpose(self) -> &'static str {
+        match (self.read, self.write) {
+            (true, true) => "reading and writing",
+            (false, true) => "writing",
+            _ => "reading",
+        }
+    }
+}
+
+pub(super) fn open_posix(options: &OpenOptions) -> Result<PosixFile> {
+    let path = options.path.to_string_lossy().into_owned();
+    let asked = Access { read: options.read || !options.write, write: options.write };
+    let doing = || format!("opening {path} for {}", asked.purpose());
+    let flags = creation_flags(options);
+    let (descriptor, access) = open_with(asked, |access| {
+        retry_stale(|| open_call(&options.path, access.flags() | flags, options.permissions))
+    })
+    .doing(doing)?;
+    let status = status(descriptor.as_fd()).doing(doing)?;
+    if status.st_mode & libc::S_IFMT == libc::S_IFDIR {
+        return Err(Error::new(Class::BadFile, format!("{}: it is a directory", doing())));
+    }
+    Ok(PosixFile {
+        layout: layout(options.driver, &descriptor, &status),
+        descriptor,
+        path,
+        kind: options.driver,
+        readable: access.read,
+        writable: access.write,
+        counters: Counters::default(),
+        _in_use: InUse::new((status.st_dev, status.st_ino)),
+    })
+}
+
+fn creation_flags(options: &OpenOptions) -> libc::c_int {
+    let mut flags = libc::O_CLOEXEC | libc::O_NOCTTY;
+    if options.create {
+        flags |= libc::O_CREAT;
+        if options.exclusive {
+            flags |= libc::O_EXCL;
+        }
+    }
+    flags
+}
+
+/// Opens for writing only as for both, so that an engine can read what it writes around; without
+/// the permission to read it is writing only.
+fn open_with<T>(
+    asked: Access,
+    mut call: impl FnMut(Access) -> io::Result<T>,
+) -> io::Result<(T, Access)> {
+    if asked == (Access { read: false, write: true }) {
+        let both = Access { read: true, write: true };
+        match call(both) {
+            Err(cause) if cause.raw_os_error() == Some(libc::EACCES) => {}
+            outcome => return outcome.map(|opened| (opened, both)),
+        }
+    }
+    call(asked).map(|opened| (opened, asked))
+}
+
+fn open_call(path: &CStr, flags: libc::c_int, permissions: u32) -> io::Result<OwnedFd> {
+    // SAFETY: the path ends with a zero byte.
+    descriptor(unsafe { libc::open(path.as_ptr(), flags, permissions as libc::c_uint) })
+}
+
+/// How the file lies on its servers, as far as it can be known without their libraries.
+fn layout(driver: Kind, descriptor: &OwnedFd, status: &libc::stat) -> Layout {
+    let plain = Layout::default();
+    let block = u64::try_from(status.st_blksize).ok().filter(|block| *block > 0);
+    match driver {
+        Kind::Lustre => lustre::layout(descriptor.as_fd()).unwrap_or(plain),
+        // Its tokens are whole blocks of the file system.
+        Kind::Gpfs => Layout { alignment: block.unwrap_or(plain.alignment), ..plain },
+        // Two machines that write parts of one page are the case to stay away from.
+        Kind::Nfs => Layout { alignment: page_size().max(plain.alignment), ..plain },
+        Kind::Ufs => plain,
+    }
+}
+
+fn page_size() -> u64 {
+    // SAFETY: a question without arguments in memory.
+    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(0)
+}
+
+/// lstat: deleting a link deletes the link.
+fn link_status(path: &CStr) -> io::Result<libc::stat> {
+    // SAFETY: all zeros is a valid `struct stat`, and the call fills it.
+    let mut status: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the path ends with a zero byte, and `status` is a local.
+    retry(|| answer(unsafe { libc::lstat(path.as_ptr(), &mut status) }))?;
+    Ok(status)
+}
+
+#[cfg(test)]
+#[path = "open_tests.rs"]
+mod tests;

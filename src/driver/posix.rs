@@ -1,0 +1,296 @@
+//! A file of any file system that does what POSIX says, through the C library's calls.
+//!
+//! They are the C library's and not the kernel's own so that tools that put themselves before
+//! them, such as Darshan, see what is written and read.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::detect::Kind;
+use super::in_use::InUse;
+use super::transfer::{Stopped, retry, total_length, transfer, transfer_all};
+use super::{Calls, Driver, Layout, LockKind, allocate, lock};
+use crate::error::{Class, Doing, Error, Result};
+use crate::memory::Piece;
+
+/// An open file.
+pub(super) struct PosixFile {
+    pub(super) descriptor: OwnedFd,
+    /// For messages.
+    pub(super) path: String,
+    pub(super) kind: Kind,
+    pub(super) layout: Layout,
+    pub(super) readable: bool,
+    pub(super) writable: bool,
+    pub(super) counters: Counters,
+    /// Keeps the file among those that are open.
+    pub(super) _in_use: InUse,
+}
+
+/// System calls made, counted by several threads.
+#[derive(Default)]
+pub(super) struct Counters {
+    reads: AtomicU64,
+    read_bytes: AtomicU64,
+    writes: AtomicU64,
+    write_bytes: AtomicU64,
+    locks: AtomicU64,
+    lock_waits: AtomicU64,
+    syncs: AtomicU64,
+}
+
+impl Driver for PosixFile {
+    fn name(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    fn read_at(&self, offset: u64, pieces: &[Piece]) -> Result<u64> {
+        let length = self.check_range("reading", offset, pieces)?;
+        let read = |offset, batch: &[Piece]| {
+            let count = read_call(self.descriptor.as_fd(), offset, batch);
+            self.counters.reads.fetch_add(1, Relaxed);
+            self.counters.read_bytes.fetch_add(*count.as_ref().unwrap_or(&0) as u64, Relaxed);
+            count
+        };
+        transfer(offset, pieces, read).map_err(|s| self.stopped("reading", offset, length, &s))
+    }
+
+    fn write_at(&self, offset: u64, pieces: &[Piece]) -> Result<()> {
+        let length = self.check_range("writing", offset, pieces)?;
+        let write = |offset, batch: &[Piece]| {
+            let count = write_call(self.descriptor.as_fd(), offset, batch);
+            self.counters.writes.fetch_add(1, Relaxed);
+            self.counters.write_bytes.fetch_add(*count.as_ref().unwrap_or(&0) as u64, Relaxed);
+            count
+        };
+        transfer_all(offset, pieces, write).map_err(|s| self.stopped("writing", offset, length, &s))
+    }
+
+    fn lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<()> {
+        if self.try_lock(offset, length, kind)? {
+            return Ok(());
+        }
+        self.counters.lock_waits.fetch_add(1, Relaxed);
+        let range = lock::lockable(offset, length);
+        let outcome = lock::wait(self.descriptor.as_fd(), &range, kind);
+        self.locked(outcome, offset, length)
+    }
+
+    fn try_lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<bool> {
+        let range = lock::lockable(offset, length);
+        if range.is_empty() {
+            return Ok(true);
+        }
+        self.check_lock_kind(offset, length, kind)?;
+        match lock::attempt(self.descriptor.as_fd(), &range, kind) {
+            Ok(false) => Ok(false),
+            outcome => self.locked(outcome.map(drop), offset, length).map(|()| true),
+        }
+    }
+
+    fn unlock(&self, offset: u64, length: u64) {
+        // Fails only for lack of memory to split a lock; the lock then ends with the opening.
+        let _ = lock::release(self.descriptor.as_fd(), &lock::lockable(offset, length));
+    }
+
+    fn size(&self) -> Result<u64> {
+        let status = status(self.descriptor.as_fd());
+        status.map(|s| s.st_size as u64).doing(|| format!("asking for the size of {}", self.path))
+    }
+
+    fn set_size(&self, size: u64) -> Result<()> {
+        let doing = || format!("setting the size of {} to {size} bytes", self.path);
+        let Ok(length) = libc::off_t::try_from(size) else {
+            return Err(too_large(doing()));
+        };
+        // SAFETY: plain numbers, and the descriptor is open.
+        retry(|| answer(unsafe { libc::ftruncate(self.descriptor.as_raw_fd(), length) }))
+            .doing(doing)
+    }
+
+    fn preallocate(&self, size: u64) -> Result<()> {
+        let doing = || format!("making room for {size} bytes in {}", self.path);
+        if i64::try_from(size).is_err() {
+            return Err(too_large(doing()));
+        }
+        let file = self.descriptor.as_fd();
+        match allocate::allocate(file, size).doing(doing)? {
+            allocate::Outcome::Done => Ok(()),
+            allocate::Outcome::Unsupported => self.write_zeros_to(size),
+        }
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.flush().doing(|| format!("sending {} to the device", self.path))
+    }
+
+    fn close(&self) -> Result<()> {
+        let doing = || format!("closing {}", self.path);
+        // Closing any descriptor of an opening makes the file system report what it kept, and
+        // closing a second one leaves no number behind that another thread could still use.
+        let raw = self.descriptor.as_raw_fd();
+        // SAFETY: plain numbers, and the descriptor is open.
+        let second = unsafe { libc::fcntl(raw, libc::F_DUPFD_CLOEXEC, 0) };
+        if second < 0 {
+            return self.flush().doing(doing); // no descriptors left: the longer way
+        }
+        // SAFETY: the descriptor was made above and is nobody else's.
+        match answer(unsafe { libc::close(second) }) {
+            // Linux has closed it in any case.
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => Ok(()),
+            outcome => outcome.doing(doing),
+        }
+    }
+
+    fn readable(&self) -> bool {
+        self.readable
+    }
+
+    fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    fn calls(&self) -> Calls {
+        let counters = &self.counters;
+        Calls {
+            reads: counters.reads.load(Relaxed),
+            read_bytes: counters.read_bytes.load(Relaxed),
+            writes: counters.writes.load(Relaxed),
+            write_bytes: counters.write_bytes.load(Relaxed),
+            locks: counters.locks.load(Relaxed),
+            lock_waits: counters.lock_waits.load(Relaxed),
+            syncs: counters.syncs.load(Relaxed),
+        }
+    }
+}
+
+impl PosixFile {
+    /// fsync, for the caller to say what it was for.
+    pub(super) fn flush(&self) -> io::Result<()> {
+        self.counters.syncs.fetch_add(1, Relaxed);
+        // SAFETY: plain numbers, and the descriptor is open.
+        match retry(|| answer(unsafe { libc::fsync(self.descriptor.as_raw_fd()) })) {
+            // A device such as /dev/null has nothing that could be sent anywhere.
+            Err(cause) if cause.raw_os_error() == Some(libc::EINVAL) => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    /// The length of all pieces together, if they end where offsets still exist.
+    fn check_range(&self, verb: &str, offset: u64, pieces: &[Piece]) -> Result<u64> {
+        let length = total_length(pieces);
+        match offset.checked_add(length).map(i64::try_from) {
+            Some(Ok(_)) => Ok(length),
+            _ => {
+                Err(too_large(format!("{verb} {length} bytes at offset {offset} of {}", self.path)))
+            }
+        }
+    }
+
+    fn stopped(&self, verb: &str, offset: u64, length: u64, stopped: &Stopped) -> Error {
+        let (left, offset) = (length - stopped.moved, offset + stopped.moved);
+        let doing = format_args!("{verb} {left} bytes at offset {offset} of {}", self.path);
+        Error::system(&stopped.cause, doing)
+    }
+
+    fn check_lock_kind(&self, offset: u64, length: u64, kind: LockKind) -> Result<()> {
+        let missing = match kind {
+            LockKind::Shared if !self.readable => "a shared lock needs a file open for reading",
+            LockKind::Exclusive if !self.writable => {
+                "an exclusive lock needs a file open for writing"
+            }
+            _ => return Ok(()),
+        };
+        let text = format!("{}: {missing}", self.locking(offset, length));
+        Err(Error::new(Class::UnsupportedOperation, text))
+    }
+
+    /// Counts a lock that was given, and explains one that was not.
+    fn locked(&self, outcome: io::Result<()>, offset: u64, length: u64) -> Result<()> {
+        outcome.map_err(|cause| lock::refusal(&cause, &self.locking(offset, length)))?;
+        self.counters.locks.fetch_add(1, Relaxed);
+        Ok(())
+    }
+
+    fn locking(&self, offset: u64, length: u64) -> String {
+        format!("locking {length} bytes at offset {offset} of {}", self.path)
+    }
+
+    /// Extends the file to `size` with zeros that are really written.
+    fn write_zeros_to(&self, size: u64) -> Result<()> {
+        let mut offset = self.size()?;
+        if offset >= size {
+            return Ok(());
+        }
+        let zeros = vec![0_u8; allocate::ZERO_BLOCK];
+        while offset < size {
+            let length = (size - offset).min(zeros.len() as u64);
+            self.write_at(offset, &[Piece::of(&zeros[..length as usize])])?;
+            offset += length;
+        }
+        Ok(())
+    }
+}
+
+/// fstat of an open file.
+pub(super) fn status(file: BorrowedFd) -> io::Result<libc::stat> {
+    // SAFETY: all zeros is a valid `struct stat`, and the call fills it.
+    let mut status: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the descriptor is open, and `status` is a local.
+    retry(|| answer(unsafe { libc::fstat(file.as_raw_fd(), &mut status) }))?;
+    Ok(status)
+}
+
+/// A descriptor that a system call gave, or why it gave none.
+pub(super) fn descriptor(raw: libc::c_int) -> io::Result<OwnedFd> {
+    answer(raw)?;
+    // SAFETY: the system just gave this number to the caller, who gives it to us.
+    Ok(unsafe { OwnedFd::from_raw_fd(raw) })
+}
+
+/// The C library's way to say that a call failed.
+pub(super) fn answer(value: libc::c_int) -> io::Result<()> {
+    if value < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn too_large(doing: impl fmt::Display) -> Error {
+    Error::new(Class::Arg, format!("{doing}: the largest offset is {}", i64::MAX))
+}
+
+fn count(transferred: libc::ssize_t) -> io::Result<usize> {
+    usize::try_from(transferred).map_err(|_| io::Error::last_os_error())
+}
+
+// A `Piece` is handed to the system as a `struct iovec`.
+const _: () = assert!(size_of::<Piece>() == size_of::<libc::iovec>());
+const _: () = assert!(align_of::<Piece>() == align_of::<libc::iovec>());
+
+fn read_call(file: BorrowedFd, offset: u64, batch: &[Piece]) -> io::Result<usize> {
+    let (file, offset) = (file.as_raw_fd(), offset as libc::off_t);
+    count(match batch {
+        // SAFETY: a piece read into names memory that may be written (its maker's promise).
+        [piece] => unsafe { libc::pread(file, piece.address().cast(), piece.len(), offset) },
+        // SAFETY: as above, for each; pieces are laid out as `struct iovec`.
+        many => unsafe {
+            libc::preadv(file, many.as_ptr().cast(), many.len() as libc::c_int, offset)
+        },
+    })
+}
+
+fn write_call(file: BorrowedFd, offset: u64, batch: &[Piece]) -> io::Result<usize> {
+    let (file, offset) = (file.as_raw_fd(), offset as libc::off_t);
+    count(match batch {
+        // SAFETY: a piece names memory that may be read (its maker's promise).
+        [piece] => unsafe { libc::pwrite(file, piece.address().cast(), piece.len(), offset) },
+        // SAFETY: as above, for each; pieces are laid out as `struct iovec`.
+        many => unsafe {
+            libc::pwritev(file, many.as_ptr().cast(), many.len() as libc::c_int, offset)
+        },
+    })
+}
+
+#[cfg(test)]
+#[path = "posix_tests.rs"]
+mod tests;

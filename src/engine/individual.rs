@@ -1,0 +1,264 @@
+//! The individual engine: one rank moves its own bytes.
+//!
+//! The access is cut into cycles; the place of each in memory and in the file is found by a jump
+//! of two cursors (the pre-calculation), so threads build and move cycles independently. Within
+//! a cycle the cheapest way is taken: contiguous memory as it lies, large pieces by vectored
+//! calls, small ones through a buffer that stays in the cache; dense small pieces of the file by
+//! sieving.
+
+use std::ops::Range;
+
+use super::io_array::{IoArray, MemorySide};
+use super::sieve::{self, Gate, Sieving};
+use super::{bounce, threads};
+use crate::driver::Driver;
+use crate::error::Result;
+use crate::memory::{Piece, Scratch, UserMemory};
+use crate::operation::Direction;
+use crate::view::cursor::Cursor;
+use crate::view::layout::View;
+
+/// Bytes that are gathered or scattered at a time: small enough to stay in the second-level
+/// cache between the copy and the system call, large enough to hide the cost of the call.
+const STAGE_SIZE: u64 = 256 << 10;
+
+/// Pieces of memory from this size on are cheaper in a vectored call than copied.
+const VECTORED_PIECE: u64 = 16 << 10;
+
+/// How an access is to be done; comes from the hints and the driver.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Most threads to use.
+    pub threads: usize,
+    /// How reads are sieved.
+    pub read: Sieving,
+    /// How writes are sieved.
+    pub write: Sieving,
+    /// Somebody may sieve writes on this file: take a lock beside every write.
+    pub locked_writes: bool,
+}
+
+/// What one rank reads or writes, and how.
+pub struct Access<'a> {
+    /// Which way the bytes go.
+    pub direction: Direction,
+    /// What the rank sees of the file.
+    pub view: &'a View,
+    /// Where in the view the access starts, in bytes.
+    pub position: u64,
+    /// The memory; its size is the size of the access.
+    pub memory: &'a UserMemory,
+    /// How to do it.
+    pub plan: Plan,
+    /// Shared by all accesses to the file in this process.
+    pub gate: &'a Gate,
+}
+
+/// What became of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// Bytes moved; fewer than the memory's size mean that a read met the end of the file.
+    pub size: u64,
+    /// In which way.
+    pub how: How,
+    /// By how many threads.
+    pub threads: usize,
+}
+
+/// The ways of the individual engine, for the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// Memory as it lies.
+    Direct,
+    /// The user's pieces in vectored calls.
+    Vectored,
+    /// Small pieces of memory through a buffer.
+    Gathered,
+    /// With the holes of the file.
+    Sieved,
+}
+
+/// How the memory of an access is brought to the file.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// As it lies.
+    Direct(Piece),
+    /// Piece by piece in vectored calls.
+    Vectored,
+    /// Copied through a buffer.
+    Staged,
+}
+
+/// Moves the bytes.
+pub fn transfer(driver: &dyn Driver, access: &Access<'_>) -> Result<Done> {
+    let size = access.memory.size();
+    if size == 0 {
+        return Ok(Done { size: 0, how: How::Direct, threads: 1 });
+    }
+    let way = access.way();
+    let ranges = threads::split(size, access.threads());
+    let size = threads::run(&ranges, |range| access.part(driver, way, range))?;
+    Ok(Done { size, how: access.how(way), threads: ranges.len() })
+}
+
+impl Access<'_> {
+    fn way(&self) -> Way {
+        match self.memory.contiguous() {
+            Some(piece) => Way::Direct(piece),
+            None if !self.sieved() && self.memory.piece_size() >= VECTORED_PIECE => Way::Vectored,
+            None => Way::Staged,
+        }
+    }
+
+    fn sieving(&self) -> &Sieving {
+        match self.direction {
+            Direction::Read => &self.plan.read,
+            Direction::Write => &self.plan.write,
+        }
+    }
+
+    fn sieved(&self) -> bool {
+        !self.view.is_contiguous(self.position, self.memory.size())
+            && self.sieving().pays(self.view)
+    }
+
+    /// Sieving writers exclude each other, so more of them would only wait.
+    fn threads(&self) -> usize {
+        let sieved_write = self.direction == Direction::Write && self.sieved();
+        if sieved_write { 1 } else { self.plan.threads }
+    }
+
+    fn how(&self, way: Way) -> How {
+        match way {
+            _ if self.sieved() => How::Sieved,
+            Way::Direct(_) => How::Direct,
+            Way::Vectored => How::Vectored,
+            Way::Staged => How::Gathered,
+        }
+    }
+
+    /// Moves the bytes of `range`, counted from the start of the access.
+    fn part(&self, driver: &dyn Driver, way: Way, range: Range<u64>) -> Result<u64> {
+        let mut file = self.view.cursor(self.position + range.start);
+        let mut cycle = Cycle { access: self, driver, io_array: IoArray::new() };
+        let size = range.end - range.start;
+        match way {
+            Way::Direct(piece) => {
+                let piece = piece.skip(range.start as usize).take(size as usize);
+                cycle.packed(&mut file, piece)
+            }
+            Way::Vectored => {
+                let mut memory = self.memory.cursor(range.start);
+                let mut side = MemorySide::Scattered(self.memory, &mut memory);
+                cycle.listed(&mut file, &mut side, size)
+            }
+            Way::Staged => cycle.staged(&mut file, range),
+        }
+    }
+}
+
+/// What a thread needs to run its cycles.
+struct Cycle<'a, 'b> {
+    access: &'a Access<'b>,
+    driver: &'a dyn Driver,
+    io_array: IoArray,
+}
+
+impl Cycle<'_, '_> {
+    /// Moves scattered memory through a buffer, a stage at a time.
+    fn staged(&mut self, file: &mut Cursor<'_>, range: Range<u64>) -> Result<u64> {
+        let size = range.end - range.start;
+        let mut scratch = Scratch::new(size.min(STAGE_SIZE) as usize)?;
+        let mut memory = self.access.memory.cursor(range.start);
+        let mut done = 0;
+        while done < size {
+            let stage = scratch.piece((size - done).min(STAGE_SIZE) as usize);
+            let moved = match self.access.direction {
+                Direction::Write => {
+                    self.access.memory.gather(&mut memory, stage);
+                    self.packed(file, stage)?
+                }
+                Direction::Read => {
+                    let moved = self.packed(file, stage)?;
+                    self.access.memory.scatter(&mut memory, stage.take(moved as usize));
+                    moved
+                }
+            };
+            done += moved;
+            if moved < stage.len() as u64 {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    /// Moves one piece of memory to or from the next bytes of the view.
+    fn packed(&mut self, file: &mut Cursor<'_>, piece: Piece) -> Result<u64> {
+        let Access { view, gate, direction, .. } = *self.access;
+        let size = piece.len() as u64;
+        let contiguous = file.left_in_run() >= size;
+        if !contiguous && self.access.sieving().pays(view) {
+            let buffer_size = self.access.sieving().buffer_size;
+            return match direction {
+                Direction::Read => sieve::read(self.driver, view, file, piece, buffer_size),
+                Direction::Write => {
+                    sieve::write(self.driver, gate, view, file, piece, buffer_size).map(|()| size)
+                }
+            };
+        }
+        if contiguous && direction == Direction::Read {
+            let offset = view.displacement.saturating_add_signed(file.displacement());
+            file.next(size);
+            return bounce::read(self.driver, offset, piece);
+        }
+        self.listed(file, &mut MemorySide::Contiguous(piece), size)
+    }
+
+    /// Moves `size` bytes run by run, through the io_array.
+    fn listed(
+        &mut self,
+        file: &mut Cursor<'_>,
+        memory: &mut MemorySide<'_, '_>,
+        size: u64,
+    ) -> Result<u64> {
+        let origin = self.access.view.displacement;
+        let mut done = 0;
+        while done < size {
+            let built = self.io_array.build(file, origin, memory, size - done);
+            let moved = match self.access.direction {
+                Direction::Read => self.read_runs()?,
+                Direction::Write => self.write_runs().map(|()| built)?,
+            };
+            done += moved;
+            if moved < built {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    fn read_runs(&self) -> Result<u64> {
+        let mut done = 0;
+        for (offset, pieces) in self.io_array.runs() {
+            let size: u64 = pieces.iter().map(|piece| piece.len() as u64).sum();
+            let moved = self.driver.read_at(offset, pieces)?;
+            done += moved;
+            if moved < size {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    fn write_runs(&self) -> Result<()> {
+        let write = || {
+            let mut runs = self.io_array.runs();
+            runs.try_for_each(|(offset, pieces)| self.driver.write_at(offset, pieces))
+        };
+        if self.access.plan.locked_writes {
+            self.access.gate.beside(self.driver, self.io_array.range(), write)
+        } else {
+            write()
+        }
+    }
+}

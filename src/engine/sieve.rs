@@ -1,0 +1,140 @@
+//! Data sieving: one large access that also moves the holes, instead of many small ones.
+//!
+//! A read looks at a whole window of the file and picks its bytes out of it. A write must put
+//! the holes back as they were, so it reads the window first and keeps everybody else out of it
+//! meanwhile: it is only done where a lock does that (see [`Sieving`]).
+
+use parking_lot::RwLock;
+
+use crate::driver::{Driver, LockKind};
+use crate::error::Result;
+use crate::memory::{Piece, Window};
+use crate::view::cursor::Cursor;
+use crate::view::layout::View;
+
+/// Whether accesses of one direction are sieved, and with how much memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sieving {
+    /// Sieve accesses whose pieces are on average at most this many bytes apart, from start to
+    /// start; 0 never.
+    pub stride: u64,
+    /// Size of a window.
+    pub buffer_size: usize,
+}
+
+impl Sieving {
+    /// Whether an access through `view` is sieved.
+    pub fn pays(&self, view: &View) -> bool {
+        view.granularity().1 <= self.stride
+    }
+}
+
+/// Keeps sieving writers of one process out of each other's windows, and plain writers out of
+/// all of them: the file's range locks only work between processes and openings.
+#[derive(Debug, Default)]
+pub struct Gate(RwLock<()>);
+
+impl Gate {
+    /// Runs `write` while no other writer of this or another process that locks can touch
+    /// `size` bytes at `offset`.
+    fn alone<T>(
+        &self,
+        driver: &dyn Driver,
+        offset: u64,
+        size: u64,
+        write: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let _inside = self.0.write();
+        driver.lock(offset, size, LockKind::Exclusive)?;
+        let result = write();
+        driver.unlock(offset, size);
+        result
+    }
+
+    /// Runs `write`, which changes nothing but its own bytes, while nobody sieves around them.
+    pub fn beside<T>(
+        &self,
+        driver: &dyn Driver,
+        range: std::ops::Range<u64>,
+        write: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let _inside = self.0.read();
+        driver.lock(range.start, range.end - range.start, LockKind::Shared)?;
+        let result = write();
+        driver.unlock(range.start, range.end - range.start);
+        result
+    }
+}
+
+/// The part of the view that fits into one window: its place in the file and its data.
+struct Cut {
+    offset: u64,
+    /// Bytes of the file from the first byte of data to the last.
+    span: usize,
+    /// Bytes of data.
+    size: usize,
+}
+
+fn cut(view: &View, cursor: &Cursor<'_>, limit: usize, buffer_size: usize) -> Cut {
+    let position = cursor.position();
+    let offset = view.displacement.saturating_add_signed(cursor.displacement());
+    let fits = view.size_before(offset + buffer_size as u64) - position;
+    let size = fits.min(limit as u64);
+    let end = view.offset_of(position + size - 1) + 1;
+    Cut { offset, span: (end - offset) as usize, size: size as usize }
+}
+
+/// Fills `packed` from the view, window by window; fewer bytes mean end of file.
+pub fn read(
+    driver: &dyn Driver,
+    view: &View,
+    cursor: &mut Cursor<'_>,
+    packed: Piece,
+    buffer_size: usize,
+) -> Result<u64> {
+    let mut window = Window::new(buffer_size)?;
+    let mut done = 0;
+    while done < packed.len() {
+        let cut = cut(view, cursor, packed.len() - done, buffer_size);
+        let filled = driver.read_at(cut.offset, &[window.cover(cut.offset, cut.span)])?;
+        let end = cut.offset + filled;
+        let size = match filled < cut.span as u64 {
+            false => cut.size,
+            true => view.size_before(end).saturating_sub(cursor.position()) as usize,
+        };
+        window.take(cursor, view.displacement, packed.skip(done).take(size));
+        done += size;
+        if size < cut.size {
+            break;
+        }
+    }
+    Ok(done as u64)
+}
+
+/// Writes `packed` through the view, window by window, and leaves the holes as they are.
+pub fn write(
+    driver: &dyn Driver,
+    gate: &Gate,
+    view: &View,
+    cursor: &mut Cursor<'_>,
+    packed: Piece,
+    buffer_size: usize,
+) -> Result<()> {
+    let mut window = Window::new(buffer_size)?;
+    let mut done = 0;
+    while done < packed.len() {
+        let cut = cut(view, cursor, packed.len() - done, buffer_size);
+        gate.alone(driver, cut.offset, cut.span as u64, || {
+            let whole = window.cover(cut.offset, cut.span);
+            if cut.span > cut.size {
+                // Beyond the end of the file there is nothing to keep: holes there are zero.
+                let filled = driver.read_at(cut.offset, &[whole])? as usize;
+                whole.skip(filled).zero();
+            }
+            window.put(cursor, view.displacement, packed.skip(done).take(cut.size));
+            driver.write_at(cut.offset, &[whole])
+        })?;
+        done += cut.size;
+    }
+    Ok(())
+}

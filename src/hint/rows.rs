@@ -1,0 +1,382 @@
+//! The hint table itself: one row per hint, in the order `MPI_File_get_info` answers them.
+
+use super::table::{Effect, Kind, Row};
+
+const COLLECTIVE: Effect =
+    Effect::Later("collective calls use the individual engine in this version");
+const LAYOUT: Effect =
+    Effect::Later("files are created with the layout of their directory in this version");
+const PAGE_CACHE: Effect = Effect::Later("all transfers go through the page cache in this version");
+const LOCK_AHEAD: Effect = Effect::Later("locks are not requested ahead in this version");
+const OTHER_FILE_SYSTEM: Effect = Effect::Never("this file system is used through POSIX here");
+const DIRECTIVE: Effect = Effect::Never("describes storage the library does not manage");
+
+/// Every hint the library knows.
+pub static TABLE: &[Row] = &[
+    // Individual access: data sieving and threads.
+    Row::new(
+        "romio_ds_read",
+        Kind::Toggle,
+        "automatic",
+        Effect::Now,
+        "Data sieving for reads: read a window with its holes and pick the wanted bytes.",
+    )
+    .variables(&["OMPI_MCA_fbtl_posix_read_datasieving"]),
+    Row::new(
+        "romio_ds_write",
+        Kind::Toggle,
+        "automatic",
+        Effect::Now,
+        "Data sieving for writes: read a window, change the wanted bytes and write it back.",
+    )
+    .variables(&["OMPI_MCA_fbtl_posix_write_datasieving"]),
+    Row::new(
+        "ind_rd_buffer_size",
+        Kind::Size(1),
+        "4194304",
+        Effect::Now,
+        "Largest window for data sieving in reads.",
+    ),
+    Row::new(
+        "ind_wr_buffer_size",
+        Kind::Size(1),
+        "524288",
+        Effect::Now,
+        "Largest window for data sieving in writes.",
+    ),
+    Row::new(
+        "mpiio_rs_num_threads",
+        Kind::Count(0),
+        "0",
+        Effect::Now,
+        "Threads a rank may use for one large access; 0 takes them from the cores a rank has.",
+    )
+    .variables(&["MPIIO_RS_NUM_THREADS"]),
+    // Collective buffering.
+    Row::new(
+        "cb_buffer_size",
+        Kind::Size(1),
+        "16777216",
+        COLLECTIVE,
+        "Collective buffer of one aggregator.",
+    )
+    .variables(&["OMPI_MCA_io_ompio_bytes_per_agg"]),
+    Row::new(
+        "cb_nodes",
+        Kind::Count(0),
+        "0",
+        COLLECTIVE,
+        "Most ranks that access the file in a collective call; 0 means all of them.",
+    )
+    .variables(&["OMPI_MCA_io_ompio_num_aggregators"])
+    .at_open(),
+    Row::new(
+        "cb_config_list",
+        Kind::Text,
+        "*:1",
+        COLLECTIVE,
+        "Aggregators by host, as `host:count`; `*:1` is one on every host.",
+    )
+    .at_open(),
+    Row::new(
+        "romio_cb_read",
+        Kind::Toggle,
+        "automatic",
+        COLLECTIVE,
+        "Collective buffering for reads.",
+    ),
+    Row::new(
+        "romio_cb_write",
+        Kind::Toggle,
+        "automatic",
+        COLLECTIVE,
+        "Collective buffering for writes.",
+    ),
+    Row::new(
+        "collective_buffering",
+        Kind::Boolean,
+        "",
+        COLLECTIVE,
+        "Whether the application benefits from collective buffering.",
+    ),
+    Row::new(
+        "romio_no_indep_rw",
+        Kind::Boolean,
+        "false",
+        Effect::Later("every rank opens the file in this version"),
+        "The application promises collective calls only, so only aggregators need to open the file.",
+    )
+    .at_open(),
+    Row::new(
+        "romio_min_fdomain_size",
+        Kind::Size(0),
+        "",
+        COLLECTIVE,
+        "Smallest part of the file given to an aggregator.",
+    ),
+    Row::new(
+        "romio_cb_alltoall",
+        Kind::Toggle,
+        "",
+        COLLECTIVE,
+        "Exchange data with an all-to-all call instead of messages.",
+    ),
+    Row::new(
+        "romio_cb_ds_threshold",
+        Kind::Count(0),
+        "",
+        COLLECTIVE,
+        "Percentage of wanted bytes below which collective calls do not sieve.",
+    ),
+    Row::new(
+        "romio_cb_fr_alignment",
+        Kind::Size(0),
+        "",
+        COLLECTIVE,
+        "Alignment of the parts of the file given to aggregators.",
+    ),
+    Row::new(
+        "cray_cb_nodes_multiplier",
+        Kind::Count(1),
+        "",
+        COLLECTIVE,
+        "Aggregators for each stripe of the file.",
+    ),
+    Row::new(
+        "romio_lustre_co_ratio",
+        Kind::Count(1),
+        "",
+        COLLECTIVE,
+        "Most aggregators for each stripe of the file.",
+    ),
+    Row::new(
+        "romio_lustre_coll_threshold",
+        Kind::Size(0),
+        "",
+        COLLECTIVE,
+        "Request size from which collective calls are not buffered; 0 buffers all.",
+    ),
+    Row::new(
+        "romio_lustre_ds_in_coll",
+        Kind::Toggle,
+        "",
+        COLLECTIVE,
+        "Data sieving inside collective calls.",
+    ),
+    Row::new(
+        "aggregator_placement_stride",
+        Kind::Count(-1),
+        "",
+        COLLECTIVE,
+        "Distance in ranks between aggregators; -1 spreads them over the nodes.",
+    )
+    .variables(&["MPICH_MPIIO_AGGREGATOR_PLACEMENT_STRIDE"])
+    .at_open(),
+    Row::new(
+        "cb_align",
+        Kind::Count(0),
+        "",
+        COLLECTIVE,
+        "How the parts of the file given to aggregators are aligned with stripes.",
+    )
+    .variables(&["MPICH_MPIIO_CB_ALIGN"]),
+    // Layout.
+    Row::new(
+        "striping_factor",
+        Kind::Count(-1),
+        "",
+        LAYOUT,
+        "Devices a new file is striped over; -1 means all; answered when known.",
+    )
+    .aliases(&["stripe_width"])
+    .variables(&["OMPI_MCA_fs_lustre_stripe_width"])
+    .at_open(),
+    Row::new(
+        "striping_unit",
+        Kind::Size(0),
+        "",
+        LAYOUT,
+        "Bytes of a new file on one device before the next; answered when known.",
+    )
+    .aliases(&["stripe_size"])
+    .variables(&["OMPI_MCA_fs_lustre_stripe_size"])
+    .at_open(),
+    Row::new(
+        "start_iodevice",
+        Kind::Count(-1),
+        "",
+        LAYOUT,
+        "First device of a new file; -1 lets the file system choose; answered when known.",
+    )
+    .aliases(&["romio_lustre_start_iodevice"])
+    .at_open(),
+    Row::new(
+        "romio_lustre_cb_lock_ahead_write",
+        Kind::Boolean,
+        "",
+        LOCK_AHEAD,
+        "Aggregators ask for the locks of a write before they write.",
+    ),
+    Row::new(
+        "romio_lustre_cb_lock_ahead_read",
+        Kind::Boolean,
+        "",
+        LOCK_AHEAD,
+        "Aggregators ask for the locks of a read before they read.",
+    ),
+    Row::new(
+        "cray_cb_write_lock_mode",
+        Kind::Count(0),
+        "",
+        LOCK_AHEAD,
+        "Locks of aggregators: 0 standard, 1 and 2 requested ahead.",
+    ),
+    Row::new(
+        "fs_ufs_lock_algorithm",
+        Kind::Text,
+        "",
+        Effect::Never("ranges are locked where sieving or atomic mode needs it, and only there"),
+        "Open MPI's choice of file locks.",
+    )
+    .aliases(&["fs_lustre_lock_algorithm"])
+    .variables(&["OMPI_MCA_fs_ufs_lock_algorithm", "OMPI_MCA_fs_lustre_lock_algorithm"]),
+    Row::new("direct_read", Kind::Boolean, "", PAGE_CACHE, "Read past the page cache.")
+        .variables(&["MPIO_DIRECT_READ"])
+        .at_open(),
+    Row::new("direct_write", Kind::Boolean, "", PAGE_CACHE, "Write past the page cache.")
+        .variables(&["MPIO_DIRECT_WRITE"])
+        .at_open(),
+    Row::new("direct_io", Kind::Boolean, "", PAGE_CACHE, "Read and write past the page cache.")
+        .at_open(),
+    // What the application says about itself and its file.
+    Row::new(
+        "access_style",
+        Kind::Text,
+        "",
+        Effect::Later("not passed on to the file system in this version"),
+        "How the file will be used: read_once, write_once, read_mostly, sequential, random, ...",
+    ),
+    Row::new(
+        "file_perm",
+        Kind::Permissions,
+        "",
+        Effect::Now,
+        "Permission bits of a new file, before the umask.",
+    )
+    .at_open(),
+    Row::new(
+        "abort_on_rw_error",
+        Kind::Toggle,
+        "",
+        Effect::Later("errors go to the error handler of the file in this version"),
+        "End the job at the first failed read or write.",
+    )
+    .variables(&["MPICH_MPIIO_ABORT_ON_RW_ERROR"]),
+    Row::new(
+        "romio_synchronized_flush",
+        Kind::Toggle,
+        "",
+        Effect::Never("all ranks agree on the result of every MPI_File_sync"),
+        "MPI_File_sync also waits for the other ranks.",
+    )
+    .aliases(&["romio_synchronizing_flush"]),
+    // Reports.
+    Row::new(
+        "mpiio_rs_verbose",
+        Kind::Boolean,
+        "false",
+        Effect::Now,
+        "Print the hints of a file when it is opened.",
+    )
+    .variables(&["ROMIO_PRINT_HINTS", "MPICH_MPIIO_HINTS_DISPLAY", "MPIIO_RS_VERBOSE"]),
+    Row::new(
+        "mpiio_rs_report",
+        Kind::Report,
+        "0",
+        Effect::Now,
+        "What happened to a file, when it is closed: to standard error, or appended to PATH.",
+    )
+    .variables(&["MPICH_MPIIO_STATS", "MPIIO_RS_REPORT"]),
+    // What the library answers.
+    Row::new(
+        "filename",
+        Kind::ReadOnly,
+        "",
+        Effect::Now,
+        "The name the file was opened with.",
+    ),
+    Row::new(
+        "romio_filesystem_type",
+        Kind::ReadOnly,
+        "",
+        Effect::Now,
+        "The driver in use; the variable ROMIO_FSTYPE_FORCE, such as `ufs:`, chooses another.",
+    )
+    .variables(&["ROMIO_FSTYPE_FORCE"]),
+    Row::new(
+        "romio_visibility_immediate",
+        Kind::ReadOnly,
+        "",
+        Effect::Now,
+        "Whether a finished write is at once visible to the other ranks.",
+    ),
+    Row::new(
+        "romio_aggregator_list",
+        Kind::ReadOnly,
+        "",
+        Effect::Now,
+        "Ranks that access the file in collective calls, when there are any.",
+    ),
+    // Accepted because job scripts have them; never answered.
+    Row::new(
+        "romio_cb_fr_types",
+        Kind::Text,
+        "",
+        Effect::Never("the file is divided along stripes or evenly, as its layout asks"),
+        "How ROMIO divides the file among aggregators.",
+    )
+    .aliases(&["romio_cb_fr_type"]),
+    Row::new(
+        "romio_cb_pfr",
+        Kind::Toggle,
+        "",
+        Effect::Never("no data stays in an aggregator between calls"),
+        "Aggregators keep their part of the file from call to call.",
+    ),
+    Row::new(
+        "IBM_largeblock_io",
+        Kind::Boolean,
+        "",
+        Effect::Never("data shipping, which it turns off, is not used"),
+        "Large blocks are accessed by each rank.",
+    ),
+    Row::new("cb_block_size", Kind::Size(0), "", DIRECTIVE, "Block size for collective access."),
+    Row::new("chunked", Kind::Text, "", DIRECTIVE, "Dimensions of a multidimensional array."),
+    Row::new("chunked_item", Kind::Text, "", DIRECTIVE, "Bytes of an element of the array."),
+    Row::new("chunked_size", Kind::Text, "", DIRECTIVE, "Dimensions of a subarray."),
+    Row::new("io_node_list", Kind::Text, "", DIRECTIVE, "Devices to store the file on."),
+    Row::new("nb_proc", Kind::Count(0), "", DIRECTIVE, "Processes that typically run the program."),
+    Row::new("num_io_nodes", Kind::Count(0), "", DIRECTIVE, "Devices in the system."),
+    Row::new(
+        "panfs_concurrent_write",
+        Kind::Boolean,
+        "",
+        OTHER_FILE_SYSTEM,
+        "Concurrent writes on PanFS.",
+    ),
+    Row::new(
+        "romio_daos_chunk_size",
+        Kind::Size(0),
+        "",
+        OTHER_FILE_SYSTEM,
+        "Chunk size of a new DAOS file.",
+    ),
+    Row::new(
+        "romio_daos_obj_class",
+        Kind::Text,
+        "",
+        OTHER_FILE_SYSTEM,
+        "Object class of a new DAOS file.",
+    ),
+    Row::new("pfs_svr_buf", Kind::Boolean, "", OTHER_FILE_SYSTEM, "Server buffering on Intel PFS."),
+];

@@ -1,0 +1,84 @@
+//! Copies between scattered pieces of equal length and one contiguous buffer.
+//!
+//! Small pieces are where MPI-IO usually loses its time, so the common lengths get loops in
+//! which the length is a constant and a piece is one or two machine moves.
+
+use std::ptr::copy_nonoverlapping;
+
+use crate::view::cursor::Strided;
+
+/// Which side is scattered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Gather,
+    Scatter,
+}
+
+/// Copies the pieces at `scattered` (displacements count from there) to or from `packed`.
+///
+/// # Safety
+/// All pieces and `pieces.size()` bytes at `packed` must be valid for the copy, and the packed
+/// bytes must not overlap any piece.
+pub(super) unsafe fn strided(way: Way, scattered: *mut u8, packed: *mut u8, pieces: &Strided) {
+    // Addresses may run below `scattered` and wrap through 0 with MPI_BOTTOM.
+    let first = scattered.wrapping_offset(pieces.displacement as isize);
+    // SAFETY: the caller's promise is the promise of each of these.
+    unsafe {
+        match pieces.length {
+            1 => fixed::<1>(way, first, packed, pieces),
+            2 => fixed::<2>(way, first, packed, pieces),
+            4 => fixed::<4>(way, first, packed, pieces),
+            8 => fixed::<8>(way, first, packed, pieces),
+            12 => fixed::<12>(way, first, packed, pieces),
+            16 => fixed::<16>(way, first, packed, pieces),
+            24 => fixed::<24>(way, first, packed, pieces),
+            32 => fixed::<32>(way, first, packed, pieces),
+            _ => any(way, first, packed, pieces),
+        }
+    }
+}
+
+/// # Safety
+/// As `strided`, with pieces of `LENGTH` bytes.
+unsafe fn fixed<const LENGTH: usize>(way: Way, first: *mut u8, packed: *mut u8, pieces: &Strided) {
+    let stride = pieces.stride as isize;
+    let count = pieces.count as usize;
+    let (mut far, mut near) = (first, packed);
+    // SAFETY: the caller's promise; `far` steps from piece to piece, `near` through the packed
+    // bytes, and neither is used after the last piece.
+    unsafe {
+        match way {
+            Way::Gather => {
+                for _ in 0..count {
+                    copy_nonoverlapping(far, near, LENGTH);
+                    far = far.wrapping_offset(stride);
+                    near = near.wrapping_add(LENGTH);
+                }
+            }
+            Way::Scatter => {
+                for _ in 0..count {
+                    copy_nonoverlapping(near, far, LENGTH);
+                    far = far.wrapping_offset(stride);
+                    near = near.wrapping_add(LENGTH);
+                }
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As `strided`.
+unsafe fn any(way: Way, first: *mut u8, packed: *mut u8, pieces: &Strided) {
+    let length = pieces.length as usize;
+    for index in 0..pieces.count as usize {
+        let far = first.wrapping_offset(pieces.stride as isize * index as isize);
+        let near = packed.wrapping_add(length * index);
+        // SAFETY: the caller's promise for piece `index`.
+        unsafe {
+            match way {
+                Way::Gather => copy_nonoverlapping(far, near, length),
+                Way::Scatter => copy_nonoverlapping(near, far, length),
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The caller's buffer: the one place that touches it.
+
+mod copy;
+mod piece;
+
+use std::sync::Arc;
+
+use self::copy::Way;
+pub use self::piece::{Piece, Scratch, copy_between};
+use crate::error::Result;
+use crate::view::cursor::Cursor;
+use crate::view::typemap::Typemap;
+
+/// `count` items of a datatype at an address: the memory side of one access.
+///
+/// The engines see its bytes as one stream, from 0 to `size()`, in the order of the typemap.
+#[derive(Clone, Debug)]
+pub struct UserMemory {
+    base: *mut u8,
+    typemap: Arc<Typemap>,
+    size: u64,
+}
+
+// SAFETY: the memory belongs to the whole process, and the engines give different threads
+// different parts of the stream; what overlaps is only ever read.
+unsafe impl Send for UserMemory {}
+// SAFETY: as above.
+unsafe impl Sync for UserMemory {}
+
+impl UserMemory {
+    /// # Safety
+    /// Every byte that `count` repetitions of `typemap` name from `base` on must be valid while
+    /// the value lives: readable, and for a read from the file also writable.
+    pub unsafe fn new(base: *mut u8, typemap: Arc<Typemap>, count: u64) -> UserMemory {
+        let size = typemap.size().saturating_mul(count);
+        UserMemory { base, typemap, size }
+    }
+
+    /// Memory within `bytes` that starts at byte `origin`. The bytes must outlive it.
+    #[cfg(test)]
+    pub fn within(bytes: &mut [u8], origin: i64, typemap: Typemap, count: u64) -> UserMemory {
+        for position in [0, (typemap.size() * count).saturating_sub(1)] {
+            let place = origin + Cursor::new(&typemap, position).displacement();
+            assert!(count == 0 || (0..bytes.len() as i64).contains(&place));
+        }
+        let base = bytes.as_mut_ptr().wrapping_offset(origin as isize);
+        // SAFETY: the ends are inside, checked above, and tests keep the rest there too.
+        unsafe { UserMemory::new(base, Arc::new(typemap), count) }
+    }
+
+    /// Bytes in the stream.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// A walk over the memory that stands at byte `position` of the stream.
+    pub fn cursor(&self, position: u64) -> Cursor<'_> {
+        Cursor::new(&self.typemap, position)
+    }
+
+    /// The whole stream as one piece, if that is how it lies.
+    pub fn contiguous(&self) -> Option<Piece> {
+        let single = self.size == self.typemap.size();
+        let start = if single { self.typemap.run_at() } else { self.typemap.contiguous_at() };
+        start.map(|displacement| self.piece(displacement, self.size))
+    }
+
+    /// Average length of a contiguous piece, for choosing between copying and vectored I/O.
+    pub fn piece_size(&self) -> u64 {
+        match self.contiguous() {
+            Some(_) => self.size,
+            None => self.typemap.size() / self.typemap.pieces().max(1),
+        }
+    }
+
+    fn piece(&self, displacement: i64, length: u64) -> Piece {
+        let address = self.base.wrapping_offset(displacement as isize);
+        // SAFETY: the promise given to `new` covers every byte the typemap names.
+        unsafe { Piece::new(address, length as usize) }
+    }
+
+    /// The next piece of the stream, at most `limit` bytes long; steps over it.
+    pub fn next_piece(&self, cursor: &mut Cursor<'_>, limit: u64) -> Piece {
+        let step = cursor.next(limit.min(cursor.left_in_run()));
+        assert!(cursor.position() <= self.size, "past the end of the user's memory");
+        self.piece(step.displacement, step.length)
+    }
+
+    /// Copies the next bytes of the stream into `packed`, and steps over them. `packed` must be
+    /// the library's own memory.
+    pub fn gather(&self, cursor: &mut Cursor<'_>, packed: Piece) {
+        self.copy(Way::Gather, cursor, packed.address(), packed.len());
+    }
+
+    /// Copies `packed`, the library's own memory, to the next bytes of the stream, and steps
+    /// over them.
+    pub fn scatter(&self, cursor: &mut Cursor<'_>, packed: Piece) {
+        self.copy(Way::Scatter, cursor, packed.address(), packed.len());
+    }
+
+    fn copy(&self, way: Way, cursor: &mut Cursor<'_>, packed: *mut u8, size: usize) {
+        assert!(cursor.position() + size as u64 <= self.size, "past the end of the user's memory");
+        let mut done = 0;
+        while done < size {
+            let step = cursor.next((size - done) as u64);
+            // SAFETY: the stream positions are inside the size checked above, so the promise of
+            // `new` covers the pieces; `packed` has `size` bytes, is the library's own and so
+            // overlaps none of them; scattering only reads it.
+            unsafe { copy::strided(way, self.base, packed.wrapping_add(done), &step) };
+            done += step.size() as usize;
+        }
+    }
+}
+
+/// Bytes of the file from `offset` on, kept in memory for a while.
+pub struct Window {
+    scratch: Scratch,
+    offset: u64,
+    size: usize,
+}
+
+impl Window {
+    /// Room for windows of up to `size` bytes.
+    pub fn new(size: usize) -> Result<Window> {
+        Ok(Window { scratch: Scratch::new(size)?, offset: 0, size: 0 })
+    }
+
+    /// Turns to another part of the file and gives the memory that must be filled from there.
+    pub fn cover(&mut self, offset: u64, size: usize) -> Piece {
+        (self.offset, self.size) = (offset, size);
+        self.scratch.piece(size)
+    }
+
+    /// The bytes it covers.
+    pub fn piece(&mut self) -> Piece {
+        self.scratch.piece(self.size)
+    }
+
+    /// Copies the bytes that the view's cursor names out of the window into `packed`.
+    /// Displacements of the cursor count from `origin` in the file.
+    pub fn take(&mut self, cursor: &mut Cursor<'_>, origin: u64, packed: Piece) {
+        self.copy(Way::Gather, cursor, origin, packed);
+    }
+
+    /// Lays `packed` over the bytes that the view's cursor names.
+    pub fn put(&mut self, cursor: &mut Cursor<'_>, origin: u64, packed: Piece) {
+        self.copy(Way::Scatter, cursor, origin, packed);
+    }
+
+    fn copy(&mut self, way: Way, cursor: &mut Cursor<'_>, origin: u64, packed: Piece) {
+        let base = self.scratch.piece(self.size).address();
+        let shift = origin as i64 - self.offset as i64;
+        let mut done = 0;
+        while done < packed.len() {
+            let mut step = cursor.next((packed.len() - done) as u64);
+            step.displacement += shift;
+            let last = step.displacement + (step.count as i64 - 1) * step.stride;
+            let low = step.displacement.min(last);
+            let high = step.displacement.max(last) + step.length as i64;
+            assert!(low >= 0 && high <= self.size as i64, "outside the window");
+            // SAFETY: all pieces lie inside the window, checked above; `packed` is the user's
+            // memory or scratch, valid by the promise of a piece, and no part of the window.
+            unsafe { copy::strided(way, base, packed.address().wrapping_add(done), &step) };
+            done += step.size() as usize;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(typemap: Typemap, count: u64, origin: usize) {
+        let mut memory: Vec<u8> = (0..=255).cycle().take(4096).collect();
+        let before = memory.clone();
+        // SAFETY: the typemaps below stay within `memory` around `origin`.
+        let user = unsafe {
+            let base = memory.as_mut_ptr().add(origin);
+            UserMemory::new(base, Arc::new(typemap.clone()), count)
+        };
+        let mut places = Vec::new();
+        let mut cursor = Cursor::new(&typemap, 0);
+        while (places.len() as u64) < user.size() {
+            places.push((origin as i64 + cursor.next(1).displacement) as usize);
+        }
+        let mut packed = vec![0; user.size() as usize];
+        user.gather(&mut user.cursor(0), Piece::of_mut(&mut packed));
+        let expected: Vec<u8> = places.iter().map(|&place| before[place]).collect();
+        assert_eq!(packed, expected);
+
+        let mut cursor = user.cursor(1);
+        let mut left = user.size() - 1;
+        while left > 0 {
+            left -= user.next_piece(&mut cursor, left).len() as u64;
+        }
+
+        for byte in &mut packed {
+            *byte = !*byte;
+        }
+        user.scatter(&mut user.cursor(0), Piece::of_mut(&mut packed));
+        for (place, (&now, &then)) in memory.iter().zip(&before).enumerate() {
+            let named = places.contains(&place);
+            assert_eq!(now, if named { !then } else { then }, "byte {place}");
+        }
+    }
+
+    #[test]
+    fn copies_touch_what_the_typemap_names_and_nothing_else() {
+        for length in [1, 2, 3, 4, 8, 12, 16, 24, 31, 32, 40] {
+            let piece = Typemap::bytes(length);
+            check(piece.hvector(9, 1, length as i64 + 4), 2, 8);
+            check(piece.hvector(9, 1, -(length as i64) - 3), 1, 2000);
+            check(piece.hindexed(&[(0, 1), (3 * length as i64, 2)]), 3, 100);
+        }
+        check(Typemap::bytes(5), 7, 1);
+    }
+
+    #[test]
+    fn contiguous_memory_is_one_piece() {
+        let mut memory = [0u8; 64];
+        let mut contiguous = |typemap: Typemap, count| {
+            // SAFETY: nothing is accessed.
+            let user = unsafe { UserMemory::new(memory.as_mut_ptr(), Arc::new(typemap), count) };
+            user.contiguous().map(|piece| piece.len())
+        };
+        assert_eq!(contiguous(Typemap::bytes(8), 4), Some(32));
+        assert_eq!(contiguous(Typemap::bytes(8).resized(0, 16), 1), Some(8));
+        assert_eq!(contiguous(Typemap::bytes(8).resized(0, 16), 2), None);
+    }
+}

@@ -1,0 +1,239 @@
+//! From a datatype of the MPI to a typemap of ours.
+
+use std::collections::HashMap;
+
+use super::constants::{Combiner, Constants};
+use super::contents::Contents;
+use super::handles::Datatype;
+use super::library::Library;
+use super::named::Layout;
+use crate::error::{Class, Error, Result};
+use crate::view::array::{Darray, Distribution, Order};
+use crate::view::typemap::{Kind, Typemap};
+
+/// What becomes of the basic elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaves {
+    /// They become bytes, so that unlike neighbours merge.
+    Bytes,
+    /// They keep their kinds, for data representations that convert.
+    Elements,
+}
+
+/// Where the bytes of `datatype` lie.
+pub(super) fn decode(library: &Library, datatype: Datatype, leaves: Leaves) -> Result<Typemap> {
+    let mut decoder = Decoder { library, leaves, known: HashMap::new(), children: Vec::new() };
+    let typemap = decoder.decode(datatype)?;
+    let size = datatype.size()?;
+    if typemap.size() != size {
+        let text = format!(
+            "the datatype {} has {size} bytes of data, but its contents tell of {}",
+            datatype.name(),
+            typemap.size()
+        );
+        return Err(Error::new(Class::Intern, text));
+    }
+    Ok(typemap)
+}
+
+struct Decoder<'a> {
+    library: &'a Library,
+    leaves: Leaves,
+    /// What was decoded already: members of a struct are often the same type.
+    known: HashMap<Datatype, Typemap>,
+    /// Handles to give back. Not before the end, so that none is reused while it is known.
+    children: Vec<Datatype>,
+}
+
+impl Drop for Decoder<'_> {
+    fn drop(&mut self) {
+        for child in self.children.drain(..) {
+            child.free();
+        }
+    }
+}
+
+impl Decoder<'_> {
+    fn decode(&mut self, datatype: Datatype) -> Result<Typemap> {
+        if let Some(typemap) = self.known.get(&datatype) {
+            return Ok(typemap.clone());
+        }
+        let contents = Contents::of(self.library, datatype)?;
+        self.children.extend(&contents.datatypes);
+        let typemap = match contents.combiner {
+            Combiner::Named => {
+                let (size, (_, extent)) = (datatype.size()?, datatype.extent()?);
+                Layout::of(&datatype.name(), size, extent).typemap(size, self.leaves)
+            }
+            Combiner::F90Real => self.elements(datatype, Kind::Float, 1)?,
+            Combiner::F90Complex => self.elements(datatype, Kind::Float, 2)?,
+            Combiner::F90Integer => self.elements(datatype, Kind::Signed, 1)?,
+            Combiner::ValueIndex => self.value_index(&contents)?,
+            _ => self.constructed(&contents)?,
+        };
+        // The rules for bounds, and for the padding at the end, are the MPI's.
+        let (lb, extent) = datatype.extent()?;
+        let typemap = typemap.resized(lb, extent);
+        self.known.insert(datatype, typemap.clone());
+        Ok(typemap)
+    }
+
+    fn elements(&self, datatype: Datatype, kind: Kind, count: u64) -> Result<Typemap> {
+        let size = datatype.size()?;
+        Ok(Layout::Elements(kind, count).typemap(size, self.leaves))
+    }
+
+    /// A C struct of a value and an index, made by MPI_Type_get_value_index.
+    fn value_index(&mut self, contents: &Contents) -> Result<Typemap> {
+        let [value, index] = contents.datatypes[..] else { return Err(malformed(contents)) };
+        let (value, index) = (self.decode(value)?, self.decode(index)?);
+        let alignment = (index.extent() as u64).max(1);
+        let displacement = (value.extent() as u64).next_multiple_of(alignment);
+        Ok(Typemap::structure(&[(0, 1, value), (displacement as i64, 1, index)]))
+    }
+
+    fn constructed(&mut self, contents: &Contents) -> Result<Typemap> {
+        let arguments = Numbers { contents, next: 0 };
+        if contents.combiner == Combiner::Struct {
+            return self.structure(arguments);
+        }
+        let child = *contents.datatypes.first().ok_or_else(|| malformed(contents))?;
+        let child = self.decode(child)?;
+        match contents.combiner {
+            Combiner::Subarray => subarray(&child, arguments, self.library.constants()),
+            Combiner::Darray => darray(&child, arguments, self.library.constants()),
+            _ => regular(&child, arguments),
+        }
+    }
+
+    fn structure(&mut self, mut arguments: Numbers<'_>) -> Result<Typemap> {
+        let count = arguments.count()?;
+        let blocklengths = arguments.counts(count)?;
+        let displacements = arguments.list(count)?;
+        let datatypes = &arguments.contents.datatypes;
+        if datatypes.len() as u64 != count {
+            return Err(malformed(arguments.contents));
+        }
+        let mut members = Vec::with_capacity(datatypes.len());
+        for (index, &datatype) in datatypes.iter().enumerate() {
+            members.push((displacements[index], blocklengths[index], self.decode(datatype)?));
+        }
+        Ok(Typemap::structure(&members))
+    }
+}
+
+/// The constructors with one datatype and no dimensions.
+fn regular(child: &Typemap, mut arguments: Numbers<'_>) -> Result<Typemap> {
+    let extent = child.extent();
+    let in_bytes = |displacement: i64| displacement.saturating_mul(extent);
+    Ok(match arguments.contents.combiner {
+        Combiner::Dup | Combiner::Resized => child.clone(),
+        Combiner::Contiguous => child.contiguous(arguments.count()?),
+        Combiner::Vector => {
+            let (count, blocklength) = (arguments.count()?, arguments.count()?);
+            child.hvector(count, blocklength, in_bytes(arguments.number()?))
+        }
+        Combiner::Hvector => {
+            child.hvector(arguments.count()?, arguments.count()?, arguments.number()?)
+        }
+        Combiner::Indexed => {
+            let mut blocks = arguments.blocks()?;
+            blocks.iter_mut().for_each(|block| block.0 = in_bytes(block.0));
+            child.hindexed(&blocks)
+        }
+        Combiner::Hindexed => child.hindexed(&arguments.blocks()?),
+        Combiner::IndexedBlock => {
+            let mut blocks = arguments.equal_blocks()?;
+            blocks.iter_mut().for_each(|block| block.0 = in_bytes(block.0));
+            child.hindexed(&blocks)
+        }
+        Combiner::HindexedBlock => child.hindexed(&arguments.equal_blocks()?),
+        _ => return Err(malformed(arguments.contents)),
+    })
+}
+
+fn subarray(child: &Typemap, mut numbers: Numbers<'_>, constants: &Constants) -> Result<Typemap> {
+    let dimensions = numbers.count()?;
+    let sizes = numbers.counts(dimensions)?;
+    let subsizes = numbers.counts(dimensions)?;
+    let starts = numbers.counts(dimensions)?;
+    let order = numbers.order(constants)?;
+    Ok(child.subarray(&sizes, &subsizes, &starts, order))
+}
+
+fn darray(child: &Typemap, mut numbers: Numbers<'_>, constants: &Constants) -> Result<Typemap> {
+    let (size, rank, dimensions) = (numbers.count()?, numbers.count()?, numbers.count()?);
+    let gsizes = numbers.counts(dimensions)?;
+    let distributions = numbers.list(dimensions)?;
+    let arguments = numbers.list(dimensions)?;
+    let psizes = numbers.counts(dimensions)?;
+    let order = numbers.order(constants)?;
+    let distribution = |(distribution, argument): (&i64, &i64)| {
+        let default = *argument == i64::from(constants.distribute_dflt_darg);
+        let block = (!default).then_some(*argument as u64);
+        match *distribution {
+            block_wise if block_wise == i64::from(constants.distribute_block) => {
+                Distribution::Block(block)
+            }
+            cyclic if cyclic == i64::from(constants.distribute_cyclic) => {
+                Distribution::Cyclic(block)
+            }
+            _ => Distribution::None,
+        }
+    };
+    let distribs = distributions.iter().zip(&arguments).map(distribution).collect();
+    Ok(child.darray(&Darray { size, rank, gsizes, distribs, psizes, order }))
+}
+
+fn malformed(contents: &Contents) -> Error {
+    let (combiner, numbers) = (contents.combiner, &contents.numbers);
+    Error::new(
+        Class::Intern,
+        format!("the MPI gives {numbers:?} as arguments of a datatype made by {combiner:?}"),
+    )
+}
+
+/// Takes the arguments of a constructor one after the other.
+struct Numbers<'a> {
+    contents: &'a Contents,
+    next: usize,
+}
+
+impl Numbers<'_> {
+    fn number(&mut self) -> Result<i64> {
+        let number = self.contents.numbers.get(self.next).copied();
+        self.next += 1;
+        number.ok_or_else(|| malformed(self.contents))
+    }
+
+    fn count(&mut self) -> Result<u64> {
+        u64::try_from(self.number()?).map_err(|_| malformed(self.contents))
+    }
+
+    fn list(&mut self, count: u64) -> Result<Vec<i64>> {
+        (0..count).map(|_| self.number()).collect()
+    }
+
+    fn counts(&mut self, count: u64) -> Result<Vec<u64>> {
+        (0..count).map(|_| self.count()).collect()
+    }
+
+    /// Count, lengths, displacements.
+    fn blocks(&mut self) -> Result<Vec<(i64, u64)>> {
+        let count = self.count()?;
+        let lengths = self.counts(count)?;
+        Ok(self.list(count)?.into_iter().zip(lengths).collect())
+    }
+
+    /// Count, one length for all, displacements.
+    fn equal_blocks(&mut self) -> Result<Vec<(i64, u64)>> {
+        let (count, length) = (self.count()?, self.count()?);
+        let displacements = self.list(count)?;
+        Ok(displacements.into_iter().map(|displacement| (displacement, length)).collect())
+    }
+
+    fn order(&mut self, constants: &Constants) -> Result<Order> {
+        let order = self.number()?;
+        Ok(if order == i64::from(constants.order_fortran) { Order::Fortran } else { Order::C })
+    }
+}

@@ -1,0 +1,105 @@
+//! A file in memory that fails when it is told to.
+
+use parking_lot::Mutex;
+
+use crate::driver::{Driver, LockKind};
+use crate::error::{Class, Error, Result};
+use crate::memory::Piece;
+
+/// A file of bytes, and the number of the call that will fail.
+#[derive(Default)]
+pub struct Disk {
+    pub bytes: Mutex<Vec<u8>>,
+    pub fails_at: Option<usize>,
+    calls: Mutex<usize>,
+    locked: Mutex<Vec<(u64, u64)>>,
+}
+
+impl Disk {
+    pub fn with(bytes: Vec<u8>) -> Disk {
+        Disk { bytes: Mutex::new(bytes), ..Disk::default() }
+    }
+
+    fn call(&self) -> Result<()> {
+        let mut calls = self.calls.lock();
+        *calls += 1;
+        match self.fails_at {
+            Some(number) if *calls >= number => Err(Error::new(Class::NoSpace, "disk is full")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ranges still locked: none, when an access is over.
+    pub fn locks_left(&self) -> usize {
+        self.locked.lock().len()
+    }
+}
+
+impl Driver for Disk {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn read_at(&self, offset: u64, pieces: &[Piece]) -> Result<u64> {
+        self.call()?;
+        let bytes = self.bytes.lock();
+        let mut place = (offset as usize).min(bytes.len());
+        let start = place;
+        for piece in pieces {
+            let size = piece.len().min(bytes.len() - place);
+            piece.take(size).fill_from(&bytes[place..place + size]);
+            place += size;
+        }
+        Ok((place - start) as u64)
+    }
+
+    fn write_at(&self, offset: u64, pieces: &[Piece]) -> Result<()> {
+        self.call()?;
+        let mut bytes = self.bytes.lock();
+        let mut place = offset as usize;
+        for piece in pieces {
+            let from = piece.to_vec();
+            if bytes.len() < place + from.len() {
+                bytes.resize(place + from.len(), 0);
+            }
+            bytes[place..place + from.len()].copy_from_slice(&from);
+            place += from.len();
+        }
+        Ok(())
+    }
+
+    fn lock(&self, offset: u64, length: u64, _kind: LockKind) -> Result<()> {
+        self.locked.lock().push((offset, length));
+        Ok(())
+    }
+
+    fn try_lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<bool> {
+        self.lock(offset, length, kind).map(|()| true)
+    }
+
+    fn unlock(&self, offset: u64, length: u64) {
+        let mut locked = self.locked.lock();
+        let place = locked.iter().position(|&range| range == (offset, length));
+        locked.swap_remove(place.expect("unlocking what is not locked"));
+    }
+
+    fn size(&self) -> Result<u64> {
+        Ok(self.bytes.lock().len() as u64)
+    }
+
+    fn set_size(&self, size: u64) -> Result<()> {
+        self.bytes.lock().resize(size as usize, 0);
+        Ok(())
+    }
+
+    fn preallocate(&self, size: u64) -> Result<()> {
+        let mut bytes = self.bytes.lock();
+        let size = bytes.len().max(size as usize);
+        bytes.resize(size, 0);
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<()> {
+        Ok(())
+    }
+}
