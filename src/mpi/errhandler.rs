@@ -57,7 +57,7 @@ impl Errhandler {
         if library.constants().handle_width == 4 {
             return Ok(self.0 as c_int);
         }
-        let convert = library.functions.errhandler_c2f.or(library.functions.errhandler_toint);
+        let convert = library.functions.errhandler_toint.or(library.functions.errhandler_c2f);
         let convert = convert.ok_or_else(no_conversion)?;
         // SAFETY: the handle came from this MPI.
         Ok(unsafe { convert(self.0) })
@@ -69,7 +69,7 @@ impl Errhandler {
         if library.constants().handle_width == 4 {
             return Ok(Errhandler(integer as u32 as usize));
         }
-        let convert = library.functions.errhandler_f2c.or(library.functions.errhandler_fromint);
+        let convert = library.functions.errhandler_fromint.or(library.functions.errhandler_f2c);
         let convert = convert.ok_or_else(no_conversion)?;
         // SAFETY: any integer is answered, at worst with a null handle.
         Ok(Errhandler(unsafe { convert(integer) }))

@@ -88,6 +88,7 @@ functions! {
         initialized = c"PMPI_Initialized"(*mut c_int);
         finalized = c"PMPI_Finalized"(*mut c_int);
         query_thread = c"PMPI_Query_thread"(*mut c_int);
+        get_library_version = c"PMPI_Get_library_version"(*mut c_char, *mut c_int);
         abort = c"PMPI_Abort"(usize, c_int);
 
         error_class = c"PMPI_Error_class"(c_int, *mut c_int);
