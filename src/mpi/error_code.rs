@@ -2,16 +2,21 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{CString, c_int};
+use std::sync::OnceLock;
 
 use parking_lot::Mutex;
 
+use super::constants::Abi;
 use super::library::{Library, call, is_running, library};
 use crate::error::{Class, Error, Result};
 
 /// Codes made for each class at most. The MPI keeps them for ever, so the oldest are reused.
 const CODES_PER_CLASS: usize = 100;
 
-/// The codes of one class, the one longest unused first, with their texts.
+/// What MPICH keeps of a text that does not come through MPI_Add_error_string.
+const MPICH_LINE: usize = 256;
+
+/// The codes of one class with their texts, the one longest unused first.
 type Ring = VecDeque<(c_int, String)>;
 
 static RINGS: Mutex<Option<HashMap<Class, Ring>>> = Mutex::new(None);
@@ -24,39 +29,100 @@ pub fn error_code(error: &Error) -> c_int {
     if !is_running() {
         return class;
     }
-    let text = fit(error.text(), library.constants().max_error_string);
+    let room = match maker(library) {
+        Maker::Standard => library.constants().max_error_string,
+        Maker::Mpich => MPICH_LINE,
+        Maker::Nothing => return class,
+    };
+    let text = fit(error.text(), room);
     let mut rings = RINGS.lock();
     let ring = rings.get_or_insert_default().entry(error.class).or_default();
     code_with_text(library, ring, class, text).unwrap_or(class)
 }
 
 fn code_with_text(library: &Library, ring: &mut Ring, class: c_int, text: String) -> Result<c_int> {
-    if let Some(index) = ring.iter().position(|(_, known)| *known == text) {
-        let entry = ring.remove(index).unwrap_or_default();
-        let code = entry.0;
-        ring.push_back(entry);
-        return Ok(code);
-    }
-    let code = match ring.len() {
-        CODES_PER_CLASS.. => ring[0].0,
-        _ => {
-            let mut code = class;
-            call!(library, add_error_code(class, &mut code))?;
-            code
+    let known = ring.iter().position(|(_, known)| *known == text);
+    if let Some((code, text)) = known.and_then(|index| ring.remove(index)) {
+        // MPICH forgets its own codes after some time.
+        if library.error_string(code).contains(&text) {
+            ring.push_back((code, text));
+            return Ok(code);
         }
-    };
-    let c_text = CString::new(text.as_str()).unwrap_or_default();
-    call!(library, add_error_string(code, c_text.as_ptr()))?;
-    if ring.len() >= CODES_PER_CLASS {
-        ring.pop_front();
     }
+    let full = ring.len() >= CODES_PER_CLASS;
+    let oldest = if full { ring.pop_front().map(|(code, _)| code) } else { None };
+    let code = match maker(library) {
+        Maker::Standard => standard_code(library, class, oldest, &text)?,
+        _ => mpich_code(library, class, &text),
+    };
     ring.push_back((code, text));
     Ok(code)
 }
 
+/// How codes with a text can be made.
+#[derive(Clone, Copy, Debug)]
+enum Maker {
+    /// As the standard says, with MPI_Add_error_code and MPI_Add_error_string.
+    Standard,
+    /// With what MPICH's own file routines use. Before 4.2 it mixes up the texts of codes that
+    /// are added to its predefined classes.
+    Mpich,
+    /// Not at all.
+    Nothing,
+}
+
+/// Tries the standard's way once.
+fn maker(library: &Library) -> Maker {
+    static MAKER: OnceLock<Maker> = OnceLock::new();
+    *MAKER.get_or_init(|| {
+        let (text, class) = ("error of mpiio-rs", library.constants().class_code(Class::Io));
+        let trial = standard_code(library, class, None, text);
+        let works = trial.is_ok_and(|code| {
+            library.class_of_code(code) == Class::Io && library.error_string(code) == text
+        });
+        match library.abi() {
+            _ if works => Maker::Standard,
+            Abi::Mpich if library.functions.mpir_err_create_code.is_some() => Maker::Mpich,
+            _ => Maker::Nothing,
+        }
+    })
+}
+
+/// Gives the text to a new code, or to an old one.
+fn standard_code(library: &Library, class: c_int, old: Option<c_int>, text: &str) -> Result<c_int> {
+    let mut code = old.unwrap_or(class);
+    if old.is_none() {
+        call!(library, add_error_code(class, &mut code))?;
+    }
+    let text = CString::new(text).unwrap_or_default();
+    call!(library, add_error_string(code, text.as_ptr()))?;
+    Ok(code)
+}
+
+/// MPICH puts the name of the class before the text.
+fn mpich_code(library: &Library, class: c_int, text: &str) -> c_int {
+    let Some(create_code) = library.functions.mpir_err_create_code else { return class };
+    let text = CString::new(text).unwrap_or_default();
+    let (routine, generic, format) = (c"mpiio-rs", c"**other", c"%s");
+    // SAFETY: the arguments are those of MPICH's own callers; "%s" takes one C string, and all
+    // strings are copied.
+    unsafe {
+        create_code(
+            library.constants().success,
+            0, // not fatal
+            routine.as_ptr(),
+            0, // no line
+            class,
+            generic.as_ptr(),
+            format.as_ptr(),
+            text.as_ptr(),
+        )
+    }
+}
+
 /// What of `text` the MPI has room for, its NUL included.
-fn fit(text: &str, max_error_string: usize) -> String {
-    let mut length = text.len().min(max_error_string - 1);
+fn fit(text: &str, room: usize) -> String {
+    let mut length = text.len().min(room - 1);
     while !text.is_char_boundary(length) {
         length -= 1;
     }

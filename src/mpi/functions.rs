@@ -32,12 +32,12 @@ pub(super) type StateHandlerFunction = unsafe extern "C" fn(usize, c_int, *mut c
 macro_rules! functions {
     (
         required { $($field:ident = $symbol:literal ($($argument:ty),*);)* }
-        optional { $($maybe:ident = $name:literal ($($type:ty),*) -> $result:ty;)* }
+        optional { $($maybe:ident = $name:literal $types:tt -> $result:ty;)* }
     ) => {
         /// The table of functions, filled once from the library that the program brought.
         pub(super) struct Functions {
             $(pub(super) $field: unsafe extern "C" fn($($argument),*) -> c_int,)*
-            $(pub(super) $maybe: Option<unsafe extern "C" fn($($type),*) -> $result>,)*
+            $(pub(super) $maybe: Option<unsafe extern "C" fn $types -> $result>,)*
         }
 
         /// The symbols of the required functions, for messages.
@@ -74,7 +74,7 @@ macro_rules! functions {
                     $($maybe: unsafe {
                         std::mem::transmute::<
                             *mut c_void,
-                            Option<unsafe extern "C" fn($($type),*) -> $result>,
+                            Option<unsafe extern "C" fn $types -> $result>,
                         >(find($name))
                     },)*
                 })
@@ -202,6 +202,12 @@ functions! {
         // MPICH 5: error handlers with an extra state, and what frees it.
         comm_create_errhandler_x = c"PMPIX_Comm_create_errhandler_x"(
             StateHandlerFunction, Option<Destructor>, usize, *mut c_void
+        ) -> c_int;
+
+        // The MPICH family's own way to a code with a text, which its file routines use too:
+        // last code, fatal, routine, line, class, generic message, format, arguments.
+        mpir_err_create_code = c"MPIR_Err_create_code"(
+            c_int, c_int, *const c_char, c_int, c_int, *const c_char, *const c_char, ...
         ) -> c_int;
 
         // Fortran integers: functions in Open MPI, other names in the standard ABI, and nothing

@@ -79,7 +79,7 @@ impl Library {
     }
 
     /// The class of any error code of this MPI.
-    fn class_of_code(&self, code: c_int) -> Class {
+    pub(super) fn class_of_code(&self, code: c_int) -> Class {
         let mut class = code;
         // SAFETY: the pointer is to a living int; the routine may be called at any time.
         let failed = unsafe { (self.functions.error_class)(code, &mut class) } != 0;
@@ -87,7 +87,8 @@ impl Library {
         known.unwrap_or(Class::Other)
     }
 
-    fn error_string(&self, code: c_int) -> String {
+    /// What the MPI says about an error code.
+    pub(super) fn error_string(&self, code: c_int) -> String {
         let mut text = vec![0u8; self.constants.max_error_string + 1];
         let mut length = 0;
         // SAFETY: the buffer holds MPI_MAX_ERROR_STRING characters.
