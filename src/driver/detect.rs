@@ -70,6 +70,15 @@ pub struct Filesystem {
     pub cluster_locks: ClusterLocks,
 }
 
+impl Filesystem {
+    /// Whether only this machine has it: locks are the kernel's own, quick and true.
+    pub fn is_local(&self) -> bool {
+        let remote = ["gpfs", "nfs", "ceph", "gfs2"].contains(&self.name.as_str());
+        let known = KNOWN.iter().any(|(magic, ..)| *magic == self.magic);
+        known && !remote && self.cluster_locks == ClusterLocks::Works
+    }
+}
+
 const NFS: u32 = 0x6969;
 const LUSTRE: u32 = 0x0BD0_0BD0;
 const FUSE: u32 = 0x6573_5546;

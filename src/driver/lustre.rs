@@ -48,6 +48,7 @@ fn parse(attribute: &[u8]) -> Option<Layout> {
         stripe_size: stripe_size.into(),
         stripe_count: stripe_count.into(),
         alignment: stripe_size.into(),
+        call_size: super::REMOTE_CALL_SIZE,
     })
 }
 
@@ -70,7 +71,12 @@ mod tests {
     fn a_plain_layout_is_read() {
         for magic in PLAIN_MAGICS {
             for pattern in [0x001, 0x201] {
-                let expected = Layout { stripe_size: 1 << 20, stripe_count: 8, alignment: 1 << 20 };
+                let expected = Layout {
+                    stripe_size: 1 << 20,
+                    stripe_count: 8,
+                    alignment: 1 << 20,
+                    call_size: super::super::REMOTE_CALL_SIZE,
+                };
                 assert_eq!(parse(&attribute(magic, pattern, 1 << 20, 8)), Some(expected));
             }
         }

@@ -31,27 +31,19 @@ pub struct Layout {
     pub stripe_count: u64,
     /// Unit in which the file system locks or writes; accesses want to start on it.
     pub alignment: u64,
+    /// Bytes that move in the time that one more call costs: the price of a hole that is worth
+    /// carrying along.
+    pub call_size: u64,
 }
+
+/// The price of a call that may end in a message to a server. Some tens of microseconds at some
+/// gigabytes a second.
+pub(crate) const REMOTE_CALL_SIZE: u64 = 64 << 10;
 
 impl Default for Layout {
     fn default() -> Layout {
-        Layout { stripe_size: 1, stripe_count: 1, alignment: 4096 }
+        Layout { stripe_size: 1, stripe_count: 1, alignment: 4096, call_size: 2048 }
     }
-}
-
-/// A stretch of the file and the memory it comes from or goes to, in file order.
-///
-/// The pieces' lengths add up to the run's: `pieces` index into the list given beside the runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// Where in the file, in bytes.
-    pub offset: u64,
-    /// How many bytes.
-    pub length: u64,
-    /// First of its pieces.
-    pub first_piece: usize,
-    /// One past the last of its pieces.
-    pub end_piece: usize,
 }
 
 /// What a range lock keeps out.

@@ -9,7 +9,7 @@ use super::in_use::{self, InUse};
 use super::nfs::NfsFile;
 use super::posix::{Counters, PosixFile, answer, descriptor, status};
 use super::transfer::retry;
-use super::{Driver, Layout, lustre};
+use super::{Driver, Layout, REMOTE_CALL_SIZE, lustre};
 use crate::error::{Class, Doing, Error, Result};
 
 /// How a file is to be opened.
@@ -163,7 +163,10 @@ fn open_call(path: &CStr, flags: libc::c_int, permissions: u32) -> io::Result<Ow
 
 /// How the file lies on its servers, as far as it can be known without their libraries.
 fn layout(driver: Kind, descriptor: &OwnedFd, status: &libc::stat) -> Layout {
-    let plain = Layout::default();
+    let plain = match driver {
+        Kind::Ufs => Layout::default(),
+        _ => Layout { call_size: REMOTE_CALL_SIZE, ..Layout::default() },
+    };
     let block = u64::try_from(status.st_blksize).ok().filter(|block| *block > 0);
     match driver {
         Kind::Lustre => lustre::layout(descriptor.as_fd()).unwrap_or(plain),

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::io_array::{IoArray, MemorySide};
-use super::sieve::{self, Gate, Sieving};
+use super::sieve::{self, Gate, Sieving, Tally};
 use super::{bounce, threads};
 use crate::driver::Driver;
 use crate::error::Result;
@@ -63,6 +63,10 @@ pub struct Done {
     pub how: How,
     /// By how many threads.
     pub threads: usize,
+    /// Windows that were sieved.
+    pub windows: u64,
+    /// Bytes in them that nobody asked for.
+    pub extra_bytes: u64,
 }
 
 /// The ways of the individual engine, for the report.
@@ -93,12 +97,14 @@ enum Way {
 pub fn transfer(driver: &dyn Driver, access: &Access<'_>) -> Result<Done> {
     let size = access.memory.size();
     if size == 0 {
-        return Ok(Done { size: 0, how: How::Direct, threads: 1 });
+        return Ok(Done { size: 0, how: How::Direct, threads: 1, windows: 0, extra_bytes: 0 });
     }
     let way = access.way();
     let ranges = threads::split(size, access.threads());
-    let size = threads::run(&ranges, |range| access.part(driver, way, range))?;
-    Ok(Done { size, how: access.how(way), threads: ranges.len() })
+    let tally = Tally::default();
+    let size = threads::run(&ranges, |range| access.part(driver, way, range, &tally))?;
+    let (windows, extra_bytes) = tally.total();
+    Ok(Done { size, how: access.how(way), threads: ranges.len(), windows, extra_bytes })
 }
 
 impl Access<'_> {
@@ -138,9 +144,9 @@ impl Access<'_> {
     }
 
     /// Moves the bytes of `range`, counted from the start of the access.
-    fn part(&self, driver: &dyn Driver, way: Way, range: Range<u64>) -> Result<u64> {
+    fn part(&self, driver: &dyn Driver, way: Way, range: Range<u64>, tally: &Tally) -> Result<u64> {
         let mut file = self.view.cursor(self.position + range.start);
-        let mut cycle = Cycle { access: self, driver, io_array: IoArray::new() };
+        let mut cycle = Cycle { access: self, driver, io_array: IoArray::new(), tally };
         let size = range.end - range.start;
         match way {
             Way::Direct(piece) => {
@@ -162,6 +168,7 @@ struct Cycle<'a, 'b> {
     access: &'a Access<'b>,
     driver: &'a dyn Driver,
     io_array: IoArray,
+    tally: &'a Tally,
 }
 
 impl Cycle<'_, '_> {
@@ -198,12 +205,16 @@ impl Cycle<'_, '_> {
         let size = piece.len() as u64;
         let contiguous = file.left_in_run() >= size;
         if !contiguous && self.access.sieving().pays(view) {
-            let buffer_size = self.access.sieving().buffer_size;
+            let job = sieve::Job {
+                driver: self.driver,
+                view,
+                gate,
+                buffer_size: self.access.sieving().buffer_size,
+                tally: self.tally,
+            };
             return match direction {
-                Direction::Read => sieve::read(self.driver, view, file, piece, buffer_size),
-                Direction::Write => {
-                    sieve::write(self.driver, gate, view, file, piece, buffer_size).map(|()| size)
-                }
+                Direction::Read => job.read(file, piece),
+                Direction::Write => job.write(file, piece).map(|()| size),
             };
         }
         if contiguous && direction == Direction::Read {

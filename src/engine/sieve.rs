@@ -4,6 +4,8 @@
 //! the holes back as they were, so it reads the window first and keeps everybody else out of it
 //! meanwhile: it is only done where a lock does that (see [`Sieving`]).
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use parking_lot::RwLock;
 
 use crate::driver::{Driver, LockKind};
@@ -84,57 +86,79 @@ fn cut(view: &View, cursor: &Cursor<'_>, limit: usize, buffer_size: usize) -> Cu
     Cut { offset, span: (end - offset) as usize, size: size as usize }
 }
 
-/// Fills `packed` from the view, window by window; fewer bytes mean end of file.
-pub fn read(
-    driver: &dyn Driver,
-    view: &View,
-    cursor: &mut Cursor<'_>,
-    packed: Piece,
-    buffer_size: usize,
-) -> Result<u64> {
-    let mut window = Window::new(buffer_size)?;
-    let mut done = 0;
-    while done < packed.len() {
-        let cut = cut(view, cursor, packed.len() - done, buffer_size);
-        let filled = driver.read_at(cut.offset, &[window.cover(cut.offset, cut.span)])?;
-        let end = cut.offset + filled;
-        let size = match filled < cut.span as u64 {
-            false => cut.size,
-            true => view.size_before(end).saturating_sub(cursor.position()) as usize,
-        };
-        window.take(cursor, view.displacement, packed.skip(done).take(size));
-        done += size;
-        if size < cut.size {
-            break;
-        }
-    }
-    Ok(done as u64)
+/// Windows so far, and the bytes in them that nobody asked for.
+#[derive(Debug, Default)]
+pub struct Tally {
+    windows: AtomicU64,
+    extra_bytes: AtomicU64,
 }
 
-/// Writes `packed` through the view, window by window, and leaves the holes as they are.
-pub fn write(
-    driver: &dyn Driver,
-    gate: &Gate,
-    view: &View,
-    cursor: &mut Cursor<'_>,
-    packed: Piece,
-    buffer_size: usize,
-) -> Result<()> {
-    let mut window = Window::new(buffer_size)?;
-    let mut done = 0;
-    while done < packed.len() {
-        let cut = cut(view, cursor, packed.len() - done, buffer_size);
-        gate.alone(driver, cut.offset, cut.span as u64, || {
-            let whole = window.cover(cut.offset, cut.span);
-            if cut.span > cut.size {
-                // Beyond the end of the file there is nothing to keep: holes there are zero.
-                let filled = driver.read_at(cut.offset, &[whole])? as usize;
-                whole.skip(filled).zero();
-            }
-            window.put(cursor, view.displacement, packed.skip(done).take(cut.size));
-            driver.write_at(cut.offset, &[whole])
-        })?;
-        done += cut.size;
+impl Tally {
+    fn add(&self, cut: &Cut) {
+        self.windows.fetch_add(1, Relaxed);
+        self.extra_bytes.fetch_add((cut.span - cut.size) as u64, Relaxed);
     }
-    Ok(())
+
+    /// Windows, and extra bytes.
+    pub fn total(&self) -> (u64, u64) {
+        (self.windows.load(Relaxed), self.extra_bytes.load(Relaxed))
+    }
+}
+
+/// What to sieve, and with what.
+#[allow(missing_docs)]
+pub struct Job<'a> {
+    pub driver: &'a dyn Driver,
+    pub view: &'a View,
+    pub gate: &'a Gate,
+    pub buffer_size: usize,
+    pub tally: &'a Tally,
+}
+
+impl Job<'_> {
+    /// Fills `packed` from the view, window by window; fewer bytes mean end of file.
+    pub fn read(&self, cursor: &mut Cursor<'_>, packed: Piece) -> Result<u64> {
+        let view = self.view;
+        let mut window = Window::new(self.buffer_size)?;
+        let mut done = 0;
+        while done < packed.len() {
+            let cut = cut(view, cursor, packed.len() - done, self.buffer_size);
+            self.tally.add(&cut);
+            let filled = self.driver.read_at(cut.offset, &[window.cover(cut.offset, cut.span)])?;
+            let end = cut.offset + filled;
+            let size = match filled < cut.span as u64 {
+                false => cut.size,
+                true => view.size_before(end).saturating_sub(cursor.position()) as usize,
+            };
+            window.take(cursor, view.displacement, packed.skip(done).take(size));
+            done += size;
+            if size < cut.size {
+                break;
+            }
+        }
+        Ok(done as u64)
+    }
+
+    /// Writes `packed` through the view, window by window, and leaves the holes as they are.
+    pub fn write(&self, cursor: &mut Cursor<'_>, packed: Piece) -> Result<()> {
+        let (driver, view) = (self.driver, self.view);
+        let mut window = Window::new(self.buffer_size)?;
+        let mut done = 0;
+        while done < packed.len() {
+            let cut = cut(view, cursor, packed.len() - done, self.buffer_size);
+            self.tally.add(&cut);
+            self.gate.alone(driver, cut.offset, cut.span as u64, || {
+                let whole = window.cover(cut.offset, cut.span);
+                if cut.span > cut.size {
+                    // Beyond the end of the file there is nothing to keep: holes there are zero.
+                    let filled = driver.read_at(cut.offset, &[whole])? as usize;
+                    whole.skip(filled).zero();
+                }
+                window.put(cursor, view.displacement, packed.skip(done).take(cut.size));
+                driver.write_at(cut.offset, &[whole])
+            })?;
+            done += cut.size;
+        }
+        Ok(())
+    }
 }

@@ -1,1 +1,140 @@
-//! file
+//! An open file: what all of its ranks agreed on, its view and its pointers.
+
+#![forbid(unsafe_code)]
+
+mod access;
+mod amode;
+mod atomicity;
+mod close;
+mod convert;
+mod info;
+mod open;
+mod pointers;
+mod sieving;
+mod size;
+mod split;
+mod view;
+
+use std::ffi::{CStr, CString, c_int};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use parking_lot::{Mutex, RwLock};
+
+use self::amode::Amode;
+use self::sieving::WriteSieving;
+use self::split::Split;
+pub use self::split::SplitRoutine;
+use self::view::FileView;
+use crate::driver::detect::{self, Filesystem};
+use crate::driver::{self, Driver};
+use crate::engine::ranks::{Ranks, agree};
+use crate::engine::sieve::Gate;
+use crate::error::{Class, Error, Result};
+use crate::hint::Hints;
+use crate::mpi::{Group, Info, SharedWord};
+use crate::report::Counters;
+use crate::run::{Communicator, block_on};
+
+/// An open file, on one of the ranks that opened it.
+pub struct File {
+    /// Without the prefix that names a file system.
+    path: CString,
+    /// For messages and for `get_info`, as the user gave it.
+    name: String,
+    amode: Amode,
+    ranks: Communicator,
+    filesystem: Filesystem,
+    /// Most threads that this rank may use.
+    cores: usize,
+    /// `None` once the file is closed.
+    driver: RwLock<Option<Arc<dyn Driver>>>,
+    state: Mutex<State>,
+    shared_pointer: Mutex<Option<SharedWord>>,
+    atomic: AtomicBool,
+    gate: Gate,
+    /// Excludes threads of this process from each other in atomic mode.
+    atomic_gate: RwLock<()>,
+    split: Mutex<Option<Split>>,
+    counters: Counters,
+    opened: Instant,
+}
+
+/// What `set_view`, `set_info` and `seek` change.
+struct State {
+    view: Arc<FileView>,
+    /// The individual file pointer, in etypes.
+    position: i64,
+    hints: Hints,
+    sieving: WriteSieving,
+}
+
+impl File {
+    /// Deletes the file, if nobody in this process has it open.
+    pub fn delete(path: &CStr, _info: Info) -> Result<()> {
+        driver::open::delete(detect::split_name(path).1)
+    }
+
+    /// The group of the communicator it was opened with.
+    pub fn group(&self) -> Result<Group> {
+        self.ranks.comm().group()
+    }
+
+    /// The access mode it was opened with.
+    pub fn amode(&self) -> c_int {
+        self.amode.bits
+    }
+
+    /// Writes everything to the device and lets this rank see what others wrote. Collective.
+    pub fn sync(&self) -> Result<()> {
+        let synced = self.driver().and_then(|driver| {
+            if self.amode.write {
+                driver.sync()?;
+            }
+            Ok(driver)
+        });
+        // Everybody has written before anybody looks again.
+        let driver = self.agree(synced)?;
+        driver.refresh()
+    }
+
+    /// The open file of the driver.
+    fn driver(&self) -> Result<Arc<dyn Driver>> {
+        let closed = || Error::new(Class::File, format!("{} is closed", self.name));
+        self.driver.read().clone().ok_or_else(closed)
+    }
+
+    /// One verdict for all ranks; how every collective routine ends.
+    fn agree<T>(&self, verdict: Result<T>) -> Result<T> {
+        block_on(agree(&self.ranks, verdict))
+    }
+
+    /// Checks that all ranks gave the same value, and agrees on errors. Collective.
+    fn agree_on<T>(&self, what: &str, value: i64, verdict: Result<T>) -> Result<T> {
+        let values = block_on(self.ranks.max(Box::new([value, value.wrapping_neg()])))?;
+        let same = values[0] == values[1].wrapping_neg();
+        let text =
+            || format!("the ranks of {} give different {what}; here it is {value}", self.name);
+        let verdict = match verdict {
+            Ok(_) if !same => Err(Error::new(Class::NotSame, text())),
+            verdict => verdict,
+        };
+        self.agree(verdict)
+    }
+
+    /// Refuses what sequential access does not have.
+    fn random_access(&self, what: &str) -> Result<()> {
+        match self.amode.sequential {
+            false => Ok(()),
+            true => {
+                let text = format!("{what} does not go with MPI_MODE_SEQUENTIAL");
+                Err(Error::new(Class::UnsupportedOperation, text))
+            }
+        }
+    }
+
+    fn state_view(&self) -> Arc<FileView> {
+        self.state.lock().view.clone()
+    }
+}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use self::copy::Way;
 pub use self::piece::{Piece, Scratch, copy_between};
-use crate::error::Result;
+use crate::error::{Class, Error, Result};
 use crate::view::cursor::Cursor;
 use crate::view::typemap::Typemap;
 
@@ -34,6 +34,24 @@ impl UserMemory {
     pub unsafe fn new(base: *mut u8, typemap: Arc<Typemap>, count: u64) -> UserMemory {
         let size = typemap.size().saturating_mul(count);
         UserMemory { base, typemap, size }
+    }
+
+    /// The buffer that the caller of a data access routine names. Its promise, as for every
+    /// routine of C, is that the bytes are there; what can be seen to be wrong is refused.
+    pub fn of_caller(address: usize, typemap: Arc<Typemap>, count: u64) -> Result<UserMemory> {
+        let lowest = (address as i64).wrapping_add(typemap.span().0);
+        if count > 0 && typemap.size() > 0 && (0..4096).contains(&lowest) {
+            let text = format!("the buffer is at address {lowest:#x}, where there is none");
+            return Err(Error::new(Class::Buffer, text));
+        }
+        // SAFETY: the promise of the C caller, see above.
+        Ok(unsafe { UserMemory::new(address as *mut u8, typemap, count) })
+    }
+
+    /// One piece as a stream.
+    pub fn packed(piece: Piece) -> UserMemory {
+        let typemap = Arc::new(Typemap::bytes(piece.len() as u64));
+        UserMemory { base: piece.address(), typemap, size: piece.len() as u64 }
     }
 
     /// Memory within `bytes` that starts at byte `origin`. The bytes must outlive it.

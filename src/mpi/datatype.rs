@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 
 use super::contents;
-use super::decoder::{Leaves, decode};
+use super::decoder::{Leaves, decode, decode_in_file};
 use super::errhandler::no_conversion;
 use super::handles::{Datatype, Slot};
 use super::library::{Library, call, library, until_nul};
@@ -109,6 +109,12 @@ impl Datatype {
     /// Where its elements lie, each with its kind.
     pub fn typed_typemap(self) -> Result<Arc<Typemap>> {
         self.kept(Leaves::Elements)
+    }
+
+    /// Where its bytes lie in a file whose representation gives predefined types other sizes:
+    /// `size` tells them, given the type and its elements.
+    pub fn typemap_with(self, size: &dyn Fn(Datatype, &Typemap) -> Result<u64>) -> Result<Typemap> {
+        decode_in_file(library()?, self, size)
     }
 
     fn kept(self, leaves: Leaves) -> Result<Arc<Typemap>> {

@@ -20,9 +20,23 @@ pub(super) enum Leaves {
     Elements,
 }
 
+/// Tells how many bytes a predefined datatype, whose elements are given, takes in a file.
+pub(super) type SizeInFile<'a> = &'a dyn Fn(Datatype, &Typemap) -> Result<u64>;
+
+/// Where the bytes of `datatype` lie in a file whose representation gives its predefined types
+/// other sizes. Displacements that the user gave in bytes stay as they are; all others, and the
+/// bounds that nobody set, follow from the sizes.
+pub(super) fn decode_in_file(
+    library: &Library,
+    datatype: Datatype,
+    size: SizeInFile<'_>,
+) -> Result<Typemap> {
+    Decoder::new(library, Leaves::Elements, Some(size)).decode(datatype)
+}
+
 /// Where the bytes of `datatype` lie.
 pub(super) fn decode(library: &Library, datatype: Datatype, leaves: Leaves) -> Result<Typemap> {
-    let mut decoder = Decoder { library, leaves, known: HashMap::new(), children: Vec::new() };
+    let mut decoder = Decoder::new(library, leaves, None);
     let typemap = decoder.decode(datatype)?;
     let size = datatype.size()?;
     if typemap.size() != size {
@@ -39,6 +53,8 @@ pub(super) fn decode(library: &Library, datatype: Datatype, leaves: Leaves) -> R
 struct Decoder<'a> {
     library: &'a Library,
     leaves: Leaves,
+    /// Sizes of predefined types in a file, where they are not those of memory.
+    size_in_file: Option<SizeInFile<'a>>,
     /// What was decoded already: members of a struct are often the same type.
     known: HashMap<Datatype, Typemap>,
     /// Handles to give back. Not before the end, so that none is reused while it is known.
@@ -53,7 +69,16 @@ impl Drop for Decoder<'_> {
     }
 }
 
-impl Decoder<'_> {
+impl<'a> Decoder<'a> {
+    fn new(
+        library: &'a Library,
+        leaves: Leaves,
+        size_in_file: Option<SizeInFile<'a>>,
+    ) -> Decoder<'a> {
+        let (known, children) = (HashMap::new(), Vec::new());
+        Decoder { library, leaves, size_in_file, known, children }
+    }
+
     fn decode(&mut self, datatype: Datatype) -> Result<Typemap> {
         if let Some(typemap) = self.known.get(&datatype) {
             return Ok(typemap.clone());
@@ -71,11 +96,22 @@ impl Decoder<'_> {
             Combiner::ValueIndex => self.value_index(&contents)?,
             _ => self.constructed(&contents)?,
         };
-        // The rules for bounds, and for the padding at the end, are the MPI's.
-        let (lb, extent) = datatype.extent()?;
-        let typemap = typemap.resized(lb, extent);
+        let typemap = self.bounded(datatype, contents.combiner, typemap)?;
         self.known.insert(datatype, typemap.clone());
         Ok(typemap)
+    }
+
+    fn bounded(&self, datatype: Datatype, made: Combiner, typemap: Typemap) -> Result<Typemap> {
+        match self.size_in_file {
+            // The representation knows what a predefined type takes.
+            Some(size) if made.is_predefined() => Ok(Typemap::bytes(size(datatype, &typemap)?)),
+            Some(_) if made != Combiner::Resized => Ok(typemap),
+            // The rules for bounds, and for the padding at the end, are the MPI's.
+            _ => {
+                let (lb, extent) = datatype.extent()?;
+                Ok(typemap.resized(lb, extent))
+            }
+        }
     }
 
     fn elements(&self, datatype: Datatype, kind: Kind, count: u64) -> Result<Typemap> {

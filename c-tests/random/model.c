@@ -1,0 +1,168 @@
+/* The file as it must be, and who touched which byte since the last synchronisation.
+ *
+ * A program is only predictable if accesses of different ranks to the same byte, one of them a write, are separated by
+ * a synchronisation. The steps ask access_conflicts() and synchronise first where needed. The same holds for the size
+ * of the file, which reads across the end look at and extending writes change. */
+#define _GNU_SOURCE /* SEEK_DATA */
+#include "random.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static Page *find_page(File *file, int64_t offset, bool create)
+{
+    int64_t index = offset / PAGE;
+    Page **slot = &file->pages[index % 1024];
+    for (Page *page = *slot; page; page = page->next)
+        if (page->index == index) return page;
+    if (!create) return NULL;
+    Page *page = keep(sizeof *page);
+    page->index = index;
+    page->next = *slot;
+    return *slot = page;
+}
+
+unsigned char *model_byte(File *file, int64_t offset)
+{
+    return &find_page(file, offset, true)->data[offset % PAGE];
+}
+
+unsigned char model_value(File *file, int64_t offset)
+{
+    Page *page = find_page(file, offset, false);
+    return page ? page->data[offset % PAGE] : 0;
+}
+
+/* What lies past the new end is gone: it reads as zeros when the file grows again. */
+void model_resize(File *file, int64_t size)
+{
+    for (int i = 0; i < 1024; i++)
+        for (Page *page = file->pages[i]; page; page = page->next) {
+            int64_t start = page->index * PAGE, from = size > start ? size - start : 0;
+            if (from < PAGE) memset(page->data + from, 0, (size_t)(PAGE - from));
+        }
+    file->size = size;
+}
+
+void model_clear_epoch(File *file)
+{
+    for (int i = 0; i < 1024; i++)
+        for (Page *page = file->pages[i]; page; page = page->next) {
+            memset(page->writer, 0, sizeof page->writer);
+            memset(page->readers, 0, sizeof page->readers);
+        }
+    file->stable_size = file->size;
+    file->size_writers = file->size_readers = 0;
+}
+
+static bool looks_at_size(const Access *access)
+{
+    return !access->routine->write && access->bytes > 0 && access->last > access->file->stable_size;
+}
+
+static bool changes_size(const Access *access)
+{
+    return access->routine->write && access->last > access->file->size;
+}
+
+bool access_conflicts(const Access *access)
+{
+    File *file = access->file;
+    uint16_t others = (uint16_t)~(1u << access->rank);
+    if (looks_at_size(access) && (file->pending_size_writes || (file->size_writers & others))) return true;
+    if (changes_size(access) && (file->pending_size_reads || (file->size_readers & others))) return true;
+    for (int64_t i = 0; i < access->transferred; i++) {
+        int64_t offset = access_file_byte(access, i);
+        Page *page = find_page(file, offset, true);
+        int64_t at = offset % PAGE;
+        if (page->pending_writes[at] || (page->writer[at] && page->writer[at] != access->rank + 1)) return true;
+        if (access->routine->write && (page->pending_reads[at] || (page->readers[at] & others))) return true;
+    }
+    return false;
+}
+
+static void change_pending(const Access *access, int by)
+{
+    File *file = access->file;
+    for (int64_t i = 0; i < access->transferred; i++) {
+        int64_t offset = access_file_byte(access, i);
+        Page *page = find_page(file, offset, true);
+        unsigned char *marks = access->routine->write ? page->pending_writes : page->pending_reads;
+        marks[offset % PAGE] = (unsigned char)(marks[offset % PAGE] + by);
+    }
+    /* whether an access under way looks at or changes the size is not worth remembering: assume it does */
+    if (access->routine->write) file->pending_size_writes += by;
+    else file->pending_size_reads += by;
+}
+
+void mark_access(const Access *access)
+{
+    File *file = access->file;
+    if (looks_at_size(access)) file->size_readers |= (uint16_t)(1u << access->rank);
+    if (changes_size(access)) file->size_writers |= (uint16_t)(1u << access->rank);
+    for (int64_t i = 0; i < access->transferred; i++) {
+        int64_t offset = access_file_byte(access, i);
+        Page *page = find_page(file, offset, true);
+        if (access->routine->write) page->writer[offset % PAGE] = (unsigned char)(access->rank + 1);
+        else page->readers[offset % PAGE] |= (uint16_t)(1u << access->rank);
+    }
+    if (access->routine->synchronism != BLOCKING) change_pending(access, 1);
+}
+
+void unmark_pending(const Access *access)
+{
+    change_pending(access, -1);
+}
+
+static int open_posix(const File *file)
+{
+    int descriptor = open(file->path, O_RDONLY);
+    if (descriptor < 0) fail("opening %s to verify it: %s", file->path, strerror(errno));
+    return descriptor;
+}
+
+void model_adopt(File *file, int64_t offset, int64_t length, unsigned char *into)
+{
+    int descriptor = open_posix(file);
+    ssize_t got = pread(descriptor, into, (size_t)length, offset);
+    if (got < 0) fail("reading %s to verify it: %s", file->path, strerror(errno));
+    memset(into + got, 0, (size_t)(length - got));
+    close(descriptor);
+}
+
+static void compare_range(File *file, int descriptor, int64_t start, int64_t end)
+{
+    unsigned char bytes[PAGE];
+    while (start < end) {
+        ssize_t got = pread(descriptor, bytes, (size_t)(end - start < PAGE ? end - start : PAGE), start);
+        if (got <= 0) fail("%s ends at byte %lld, its size is %lld", file->path, (long long)start, (long long)file->size);
+        for (ssize_t i = 0; i < got; i++)
+            if (bytes[i] != model_value(file, start + i))
+                fail("%s: byte %lld is %02x, must be %02x", file->path, (long long)(start + i), bytes[i],
+                     model_value(file, start + i));
+        start += got;
+    }
+}
+
+/* Every page of the model, and whatever else the file has allocated (which must be zeros). */
+void model_verify(File *file)
+{
+    struct stat information;
+    int descriptor = open_posix(file);
+    if (fstat(descriptor, &information) != 0) fail("stat %s: %s", file->path, strerror(errno));
+    if (information.st_size != file->size)
+        fail("%s has %lld bytes, must have %lld", file->path, (long long)information.st_size, (long long)file->size);
+    for (int i = 0; i < 1024; i++)
+        for (Page *page = file->pages[i]; page; page = page->next) {
+            int64_t end = (page->index + 1) * PAGE;
+            compare_range(file, descriptor, page->index * PAGE, end < file->size ? end : file->size);
+        }
+    for (off_t start = 0, end; (start = lseek(descriptor, start, SEEK_DATA)) >= 0; start = end) {
+        end = lseek(descriptor, start, SEEK_HOLE);
+        compare_range(file, descriptor, start, end < file->size ? end : file->size);
+    }
+    close(descriptor);
+}

@@ -1,0 +1,236 @@
+/* Random MPI-IO programs checked against a byte-exact model.
+ *
+ * Every rank draws the same program from the same seed, so every rank knows what all ranks do and keeps the whole
+ * model: the bytes of the file, the views, and the pointers of all ranks. Nothing is exchanged to agree on what is
+ * right, hence a wrong answer on one rank is found on that rank, at the step where it happens.
+ *
+ *   draw.c      random numbers, the arena, text
+ *   type.c      datatypes with a typemap kept beside the handle (the MPI is never asked what a type contains)
+ *   draw_type.c random nested datatypes
+ *   model.c     the file: sparse pages, size, and who touched which byte since the last synchronisation
+ *   view.c      random views
+ *   routine.c   the table of data access routines
+ *   access.c    one data access of one rank: memory, expected bytes, status
+ *   step_*.c    the steps of a program
+ *   main.c      options, files, the loop over seeds
+ */
+#ifndef RANDOM_H
+#define RANDOM_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { MAX_RANKS = 16, MAX_PENDING = 12, PAGE = 4096, GUARD = 64 };
+
+/* draw.c */
+typedef struct { uint64_t state; } Random;
+uint64_t mix(uint64_t value);
+uint64_t draw(Random *random);
+int64_t below(Random *random, int64_t limit);
+int64_t between(Random *random, int64_t low, int64_t high); /* both included */
+bool chance(Random *random, int percent);
+void *keep(size_t bytes); /* zeroed memory that lives until the program of this seed ends */
+void release_kept(void);
+char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *list(const int *values, int count);
+
+/* What the command line leaves switched on. */
+enum Feature {
+    HOLES, EOF_COUNTS, NONBLOCKING, NONBLOCKING_COLLECTIVE, SPLIT, SHARED, ORDERED, RACES, HINTS, UNEVEN_HINTS, REOPEN,
+    ATOMIC, LARGE_COUNT, VIEWS, TYPES, DATAREPS, SIZES, BOTTOM, EMPTY_FILETYPES, SUBCOMMS, FAR, SEQUENTIAL, APPEND,
+    F90_TYPES, DARRAY, WAIT_ORDER, PAIRS, LOWER_BOUNDS, ZERO_BLOCKS, UNORDERED, FEATURES
+};
+extern const char *const feature_names[FEATURES];
+typedef struct {
+    bool on[FEATURES];
+    bool verbose, keep_files;
+    int steps, stop_at, timeout;
+    const char *directory;
+    const char *forced_hints; /* key=value;key=value */
+} Options;
+extern Options options;
+
+/* The program under way: which seed, who am I, where are we. */
+typedef struct {
+    uint64_t seed;
+    MPI_Comm comm;
+    int group, rank, size, step;
+    const char *doing; /* the current step in words: printed on failure and on timeout */
+    Random random;
+} Program;
+extern Program program;
+void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void require(int code, const char *routine);
+void say(const char *format, ...) __attribute__((format(printf, 1, 2))); /* with --verbose, first rank only */
+
+/* type.c */
+typedef struct {
+    int64_t offset;
+    int size;  /* bytes that external32 reverses together */
+    int basic; /* what MPI_Get_elements counts: 0 for the second half of a complex number */
+} Element;
+
+typedef struct Type {
+    MPI_Datatype handle;
+    Element *elements; /* in the order of the typemap */
+    int element_count;
+    int kind; /* of all its elements; MIXED if they differ */
+    int64_t size, lb, extent, true_lb, true_ub;
+    int64_t *bytes, *reversed; /* address of the n-th byte of the data stream: native, external32 */
+    const char *text;
+} Type;
+
+enum { KINDS = 18, PLAIN_KINDS = 12, MIXED = -1 };
+Type *named_type(int kind);
+int draw_kind(Random *random);
+Type *dup_type(const Type *of);
+Type *contiguous_type(const Type *of, int count);
+Type *vector_type(const Type *of, int count, int length, int stride);
+Type *hvector_type(const Type *of, int count, int length, int64_t stride);
+Type *indexed_type(const Type *of, int count, const int *lengths, const int *displacements);
+Type *hindexed_type(const Type *of, int count, const int *lengths, const MPI_Aint *displacements);
+Type *indexed_block_type(const Type *of, int count, int length, const int *displacements);
+Type *hindexed_block_type(const Type *of, int count, int length, const MPI_Aint *displacements);
+Type *struct_type(int count, const int *lengths, const MPI_Aint *displacements, const Type *const *members);
+Type *subarray_type(const Type *of, int dimensions, const int *sizes, const int *subsizes, const int *starts, int order);
+Type *darray_type(const Type *of, int size, int rank, int dimensions, const int *sizes, const int *distributions,
+                  const int *arguments, const int *grid, int order);
+Type *resized_type(const Type *of, int64_t lb, int64_t extent);
+void free_types(void);
+
+/* draw_type.c */
+Type *draw_memory_type(Random *random, const Type *leaf, bool may_overlap); /* leaf NULL: any mixture */
+Type *draw_file_type(Random *random, const Type *etype);                    /* legal as a filetype over this etype */
+bool is_legal_filetype(const Type *type);
+
+/* model.c */
+typedef struct Page {
+    int64_t index;
+    struct Page *next;
+    unsigned char data[PAGE];
+    unsigned char writer[PAGE];        /* rank + 1 that wrote since the last synchronisation; 0 nobody */
+    uint16_t readers[PAGE];            /* ranks that read since then */
+    unsigned char pending_writes[PAGE]; /* accesses under way */
+    unsigned char pending_reads[PAGE];
+} Page;
+
+typedef struct {
+    int64_t displacement;
+    Type *etype, *filetype;
+    int kind;  /* of the basic elements of the etype: accesses must match */
+    bool external32;
+    const char *datarep;
+} View;
+
+typedef struct Access Access;
+
+typedef struct {
+    MPI_File handle;
+    char *path;
+    int amode;
+    bool open, atomic, can_read, can_write, sequential;
+    Page *pages[1024];
+    int64_t size, stable_size; /* stable: smallest size since the last synchronisation */
+    uint16_t size_writers, size_readers;
+    int pending_size_writes, pending_size_reads;
+    View *views[MAX_RANKS];
+    bool same_view;
+    int64_t pointer[MAX_RANKS], shared_pointer; /* in etypes */
+    Access *pending[MAX_RANKS][MAX_PENDING];
+    Access *split[MAX_RANKS]; /* the split collective under way, if any */
+    int64_t far;              /* where the views of this program start: 0, or beyond 4 GiB */
+} File;
+
+unsigned char *model_byte(File *file, int64_t offset);
+unsigned char model_value(File *file, int64_t offset);
+void model_resize(File *file, int64_t size);
+void model_clear_epoch(File *file);
+void model_verify(File *file);  /* the file as POSIX sees it */
+void model_adopt(File *file, int64_t offset, int64_t length, unsigned char *into); /* bytes as POSIX sees them */
+bool access_conflicts(const Access *access);
+void mark_access(const Access *access);
+void unmark_pending(const Access *access);
+
+/* view.c */
+int64_t view_offset(const View *view, int64_t position); /* byte of the file of a byte of the view's data stream */
+int64_t view_end(const File *file, const View *view);    /* MPI_SEEK_END in etypes */
+View *plain_view(void);
+void step_set_view(File *file);
+
+/* routine.c */
+enum Positioning { EXPLICIT, INDIVIDUAL, SHARED_POINTER };
+enum Synchronism { BLOCKING, NONBLOCKED, SPLIT_BEGIN };
+typedef struct {
+    const char *name;
+    bool write, collective;
+    enum Positioning positioning;
+    enum Synchronism synchronism;
+    void (*call)(void), (*large)(void), (*end)(void);
+} Routine;
+const Routine *find_routine(bool write, enum Positioning positioning, bool collective, enum Synchronism synchronism);
+
+/* access.c */
+struct Access {
+    const Routine *routine;
+    File *file;
+    View *view;
+    int rank;
+    uint64_t identity;   /* seeds the contents of memory */
+    uint64_t step_drawn; /* the same on all ranks of a collective access */
+    int64_t offset;    /* in etypes; where the access starts, whatever the positioning */
+    Type *memory;
+    int64_t count, bytes, transferred;
+    int64_t last;      /* first byte of the file after the access; 0 if empty */
+    bool bottom, large, null_memory;
+    bool racing; /* which bytes come is not known: only the status is checked */
+    const char *text;
+    /* only on the rank that does it */
+    unsigned char *allocation, *expected, *origin;
+    int64_t allocation_size;
+    MPI_Request request;
+};
+Access *draw_access(File *file, int rank, const Routine *routine, int64_t offset, bool may_be_empty);
+void empty_access(Access *access);
+int64_t access_etypes(const Access *access);
+int64_t access_file_byte(const Access *access, int64_t position);
+unsigned char access_memory_byte(const Access *access, int64_t position);
+void apply_write(const Access *access);
+void prepare_access(Access *access);  /* memory and expected memory, before the model changes */
+void start_access(Access *access);    /* calls the routine; blocking ones are checked at once */
+void finish_split(Access *access);
+void check_access(Access *access, MPI_Status *status);
+void describe_access(Access *access);
+
+/* step_access.c */
+void step_independent(File *file);
+void step_collective(File *file);
+void step_ordered(File *file);
+void step_wait(File *file);
+void complete_all(File *file);  /* every outstanding request and split collective */
+void finish_pending_split(File *file);
+bool has_pending(const File *file);
+
+/* step_shared.c */
+void step_shared_serial(File *file);
+void step_shared_race(File *file);
+void step_atomic_race(File *file);
+
+/* step_file.c */
+void synchronise(File *file);
+void step_sync(File *file);
+void step_seek(File *file);
+void step_seek_shared(File *file);
+void step_query(File *file);
+void step_set_size(File *file);
+void step_preallocate(File *file);
+void step_atomicity(File *file);
+void step_set_info(File *file);
+void open_file(File *file, int amode);
+void step_reopen(File *file);
+void close_file(File *file);
+MPI_Info draw_info(void);
+void announce(const char *format, ...) __attribute__((format(printf, 1, 2))); /* sets what is being done */
+
+#endif

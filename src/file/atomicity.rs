@@ -1,0 +1,149 @@
+//! Atomic mode: locks on the ranges of an access, all held until it is done.
+
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+use super::File;
+use crate::driver::detect::ClusterLocks;
+use crate::driver::{Driver, LockKind};
+use crate::engine::ranks::Ranks;
+use crate::error::{Class, Error, Result};
+use crate::operation::Direction;
+use crate::run::block_on;
+use crate::view::layout::View;
+
+/// An access with more pieces locks everything between its first and its last byte: a lock for
+/// each would cost more than the waiting it avoids.
+const MOST_LOCKS: usize = 64;
+
+/// A byte far behind any data, for trying out locks.
+const PROBE: u64 = i64::MAX as u64 - 3;
+
+impl File {
+    /// Whether accesses are atomic.
+    pub fn atomicity(&self) -> bool {
+        self.atomic.load(Ordering::Relaxed)
+    }
+
+    /// Turns atomic mode on or off. Collective.
+    pub fn set_atomicity(&self, atomic: bool) -> Result<()> {
+        self.agree_on("atomicities", i64::from(atomic), self.driver().map(drop))?;
+        if atomic {
+            self.locks_work()?;
+        }
+        self.atomic.store(atomic, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Tries whether a lock taken by rank 0 is seen from everywhere else. Collective.
+    fn locks_work(&self) -> Result<()> {
+        let driver = self.agree(self.driver())?;
+        let kind = if self.amode.write { LockKind::Exclusive } else { LockKind::Shared };
+        let first = self.ranks.rank() == 0;
+        let taken = match first {
+            true => driver.try_lock(PROBE, 1, kind).map(drop),
+            false => Ok(()),
+        };
+        self.agree(taken)?;
+        // A shared lock keeps nobody out who only reads, and then nothing needs keeping out.
+        let seen = match kind {
+            LockKind::Exclusive if !first => driver.try_lock(PROBE, 1, kind),
+            _ => Ok(false),
+        };
+        let verdict = seen.and_then(|got| {
+            if got {
+                driver.unlock(PROBE, 1);
+                let reach = match self.filesystem.cluster_locks {
+                    ClusterLocks::LocalOnly => "reach only the processes of one machine",
+                    _ => "do not reach from rank to rank",
+                };
+                let text = format!("locks on {} {reach}, so there is no atomic mode", self.name);
+                return Err(Error::new(Class::UnsupportedOperation, text));
+            }
+            Ok(())
+        });
+        let verdict = self.agree(verdict);
+        if first {
+            driver.unlock(PROBE, 1);
+        }
+        // Nobody goes on and tries again while the lock is still held.
+        block_on(self.ranks.max(Box::new([0])))?;
+        verdict
+    }
+
+    /// Runs `access` with the ranges that `size` bytes of the view from `position` on lie in
+    /// locked, if the file is in atomic mode.
+    pub(super) fn atomically<T>(
+        &self,
+        driver: &dyn Driver,
+        direction: Direction,
+        view: &View,
+        (position, size): (u64, u64),
+        access: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        if !self.atomicity() || size == 0 {
+            return access();
+        }
+        let kind = match direction {
+            Direction::Read => LockKind::Shared,
+            Direction::Write => LockKind::Exclusive,
+        };
+        // Threads of one process share its locks, so they are kept apart here.
+        let _reading = (kind == LockKind::Shared).then(|| self.atomic_gate.read());
+        let _writing = (kind == LockKind::Exclusive).then(|| self.atomic_gate.write());
+        let ranges = ranges(view, position, size);
+        let mut held = 0;
+        let mut verdict = Ok(());
+        for range in &ranges {
+            // In ascending order everywhere, so no two accesses wait for each other.
+            verdict = driver.lock(range.start, range.end - range.start, kind);
+            if verdict.is_err() {
+                break;
+            }
+            held += 1;
+        }
+        let result = verdict.and_then(|()| access());
+        for range in &ranges[..held] {
+            driver.unlock(range.start, range.end - range.start);
+        }
+        result
+    }
+}
+
+/// The stretches of the file that an access touches; one range over all if there are too many.
+fn ranges(view: &View, position: u64, size: u64) -> Vec<Range<u64>> {
+    let mut cursor = view.cursor(position);
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    let mut left = size;
+    while left > 0 {
+        let start = view.displacement.saturating_add_signed(cursor.displacement());
+        let length = cursor.next(cursor.left_in_run().min(left)).length;
+        match ranges.last_mut() {
+            Some(last) if last.end == start => last.end += length,
+            _ => ranges.push(start..start + length),
+        }
+        left -= length;
+        if ranges.len() > MOST_LOCKS {
+            let end = view.offset_of(position + size - 1) + 1;
+            return vec![ranges[0].start..end];
+        }
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::view::typemap::Typemap;
+
+    #[test]
+    fn few_pieces_are_locked_exactly_and_many_as_one() {
+        let filetype = Arc::new(Typemap::bytes(4).resized(0, 10));
+        let view = View { displacement: 100, etype_size: 1, filetype };
+        assert_eq!(ranges(&view, 2, 8), [102..104, 110..114, 120..122]);
+        assert_eq!(ranges(&view, 0, 4000), [100..100 + 9994]);
+        assert_eq!(ranges(&View::of_bytes(), 7, 9), [7..16]);
+    }
+}

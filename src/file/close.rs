@@ -1,0 +1,84 @@
+//! Closing a file, and telling what happened to it.
+
+use super::File;
+use crate::driver;
+use crate::engine::ranks::Ranks;
+use crate::error::Result;
+use crate::report::{self, Subject, Summary, Wanted};
+use crate::run::block_on;
+
+impl File {
+    /// Closes the file. Collective.
+    pub fn close(&self) -> Result<()> {
+        let ready = self.agree(self.no_split_access());
+        let told = self.report();
+        let driver = self.driver.write().take();
+        let closed = match &driver {
+            Some(driver) => driver.close(),
+            None => Ok(()),
+        };
+        drop(driver);
+        let closed = self.agree(closed);
+        // Everybody has closed it, so nobody's bytes come after the file is gone.
+        let deleted = match self.amode.delete_on_close && self.ranks.rank() == 0 {
+            true => driver::open::delete(&self.path),
+            false => Ok(()),
+        };
+        let deleted = if self.amode.delete_on_close { self.agree(deleted) } else { Ok(()) };
+        if let Some(pointer) = self.shared_pointer.lock().take() {
+            pointer.free();
+        }
+        self.ranks.comm().free();
+        ready.and(told).and(closed).and(deleted)
+    }
+
+    /// Adds up what the ranks counted; rank 0 writes the report.
+    fn report(&self) -> Result<()> {
+        let (wanted, hints, facts) = {
+            let state = self.state.lock();
+            let facts = self.facts(&state);
+            (state.hints.report.clone(), state.hints.changed(&facts), facts)
+        };
+        if wanted == Wanted::Nothing {
+            return Ok(());
+        }
+        let calls = self.driver.read().as_ref().map(|driver| driver.calls()).unwrap_or_default();
+        let mut total = self.counters.summary(&calls);
+        let mut largest = Summary::default();
+        let greatest = block_on(self.ranks.max(total.values_mut().to_vec().into()))?;
+        largest.values_mut().copy_from_slice(&greatest);
+        if self.ranks.size() > 1 {
+            self.ranks.comm().allreduce_sum(total.values_mut())?;
+        }
+        if self.ranks.rank() != 0 {
+            return Ok(());
+        }
+        let subject = Subject {
+            file: self.name.clone(),
+            ranks: self.ranks.size() as u64,
+            driver: facts.driver,
+            seconds: self.opened.elapsed().as_secs_f64(),
+            striping_unit: facts.striping_unit,
+            striping_factor: facts.striping_factor,
+            aggregators: None,
+            hints,
+            total,
+            largest,
+        };
+        if let Err(error) = report::write(&report::render(&subject, &wanted), &wanted) {
+            // A report that cannot be written is no reason to fail the program's close.
+            eprintln!("mpiio-rs[rank 0]: {error}");
+        }
+        Ok(())
+    }
+
+    /// Prints the hints, if the user wants to see them.
+    pub(super) fn tell_hints(&self) {
+        let state = self.state.lock();
+        if self.ranks.rank() == 0 {
+            if state.hints.verbose {
+                eprint!("{}", state.hints.display(&self.facts(&state)));
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Whether writes to a file may be sieved.
+//!
+//! A sieving writer puts back bytes that it does not own. Nobody may change them meanwhile, so
+//! every other writer must take a lock too. Through one opening that is agreed when the view is
+//! set. Other openings of the file are told by two bytes far behind any data, which are locked
+//! and never written: each opening for writing holds a shared lock on one, each that sieves on
+//! the other. Who opens looks whether somebody sieves, who wants to sieve looks whether somebody
+//! has it open; each first leaves its own mark, so one of two always sees the other.
+//!
+//! By itself the library does so only where locks are the kernel's own; elsewhere the user must
+//! ask by `romio_ds_write=enable`.
+
+use super::File;
+use crate::driver::{Driver, LockKind};
+use crate::engine::ranks::Ranks;
+use crate::engine::sieve::Sieving;
+use crate::error::Result;
+use crate::hint::{Hints, Toggle};
+use crate::run::block_on;
+use crate::view::layout::View;
+
+/// The byte that everybody locks who has the file open for writing.
+const OPENED: u64 = i64::MAX as u64 - 2;
+
+/// The byte that everybody locks who sieves.
+const SIEVED: u64 = i64::MAX as u64 - 1;
+
+/// Windows larger than this leave the cache and gain nothing.
+const LARGEST_WINDOW: u64 = 512 << 10;
+
+/// What was agreed about sieving writes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WriteSieving {
+    /// This opening sieves.
+    active: bool,
+    /// Somebody does: take a lock beside every write.
+    pub(super) locked_writes: bool,
+    why_not: Option<&'static str>,
+}
+
+impl WriteSieving {
+    /// Why sieving was asked for and is not done.
+    pub(super) fn why_not(&self) -> Option<&'static str> {
+        self.why_not
+    }
+
+    /// Of a file that was just opened.
+    pub(super) fn beside(somebody_sieves: bool) -> WriteSieving {
+        WriteSieving { active: false, locked_writes: somebody_sieves, why_not: None }
+    }
+}
+
+/// Leaves the mark of an opening for writing, and tells whether somebody sieves. One rank does.
+pub(super) fn mark_opened(driver: &dyn Driver) -> bool {
+    let marked = driver.lock(OPENED, 1, LockKind::Shared).is_ok();
+    let free = driver.try_lock(SIEVED, 1, LockKind::Exclusive).unwrap_or(true);
+    if free {
+        driver.unlock(SIEVED, 1);
+    }
+    marked && !free
+}
+
+impl File {
+    /// Whether writes through the new view are sieved: if any rank gains by it, and it is safe.
+    /// Collective.
+    pub(super) fn agree_on_sieving(&self, view: &View, hints: &Hints) -> Result<WriteSieving> {
+        let before = self.state.lock().sieving;
+        let holes = view.filetype.size() > 0 && view.filetype.contiguous_at().is_none();
+        let driver = self.driver()?;
+        let wanted = self.amode.write && holes && self.write_stride(&*driver, view, hints) > 0;
+        let forced = hints.romio_ds_write == Toggle::Enable;
+        let possible = driver.readable() && (forced || self.filesystem.is_local());
+        let votes = Box::new([i64::from(wanted), i64::from(!possible)]);
+        let votes = block_on(self.ranks.max(votes))?;
+        let mut agreed = WriteSieving { active: false, ..before };
+        if votes[0] != 0 && votes[1] == 0 {
+            let alone = match self.ranks.rank() {
+                0 => i64::from(become_sieving(&*driver) || forced || self.amode.unique_open),
+                _ => 0,
+            };
+            agreed.active = block_on(self.ranks.max(Box::new([alone])))?[0] != 0;
+        }
+        agreed.locked_writes = agreed.active || before.locked_writes && !before.active;
+        agreed.why_not = (forced && !agreed.active && votes[0] != 0)
+            .then_some("the file cannot be read back through this opening");
+        if before.active && !agreed.active && self.ranks.rank() == 0 {
+            driver.unlock(SIEVED, 1);
+        }
+        Ok(agreed)
+    }
+
+    /// Distance up to which writes through `view` are better sieved.
+    fn write_stride(&self, driver: &dyn Driver, view: &View, hints: &Hints) -> u64 {
+        let stride = match hints.romio_ds_write {
+            Toggle::Enable => u64::MAX,
+            Toggle::Disable => 0,
+            // A hole is read and written, so it costs twice.
+            Toggle::Automatic => driver.layout().call_size / 2,
+        };
+        let sieving = Sieving { stride, buffer_size: 0 };
+        if sieving.pays(view) { stride } else { 0 }
+    }
+
+    /// How writes of one access are sieved.
+    pub(super) fn write_sieving(
+        &self,
+        driver: &dyn Driver,
+        view: &View,
+        hints: &Hints,
+        agreed: WriteSieving,
+    ) -> Sieving {
+        let stride = if agreed.active { self.write_stride(driver, view, hints) } else { 0 };
+        Sieving { stride, buffer_size: window(hints.ind_wr_buffer_size) }
+    }
+
+    /// How reads of one access are sieved.
+    pub(super) fn read_sieving(&self, driver: &dyn Driver, hints: &Hints) -> Sieving {
+        let stride = match hints.romio_ds_read {
+            Toggle::Enable => u64::MAX,
+            Toggle::Disable => 0,
+            Toggle::Automatic => driver.layout().call_size,
+        };
+        Sieving { stride, buffer_size: window(hints.ind_rd_buffer_size) }
+    }
+}
+
+fn window(hint: u64) -> usize {
+    hint.clamp(1, LARGEST_WINDOW) as usize
+}
+
+/// Leaves the mark of a sieving opening, unless another opening has the file for writing.
+fn become_sieving(driver: &dyn Driver) -> bool {
+    if driver.lock(SIEVED, 1, LockKind::Shared).is_err() {
+        return false;
+    }
+    let alone = driver.try_lock(OPENED, 1, LockKind::Exclusive).unwrap_or(false);
+    let marked = driver.lock(OPENED, 1, LockKind::Shared).is_ok();
+    if !alone {
+        driver.unlock(SIEVED, 1);
+    }
+    alone && marked
+}

@@ -1,0 +1,207 @@
+//! Setting and asking for the view.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use super::File;
+use super::info::{agree_on_hints, entries};
+use crate::engine::ranks::Ranks;
+use crate::error::{Class, Error, Result};
+use crate::hint::Request;
+use crate::mpi::{self, Datatype, Info};
+use crate::view::datarep::Representation;
+use crate::view::layout::View;
+use crate::view::typemap::{Monotony, Typemap};
+
+/// A view with what the user called it.
+pub(super) struct FileView {
+    /// What the engines see.
+    pub(super) layout: View,
+    pub(super) representation: Representation,
+    datarep: String,
+    /// Handles of our own: the user may free theirs.
+    etype: Datatype,
+    filetype: Datatype,
+}
+
+impl Drop for FileView {
+    fn drop(&mut self) {
+        if mpi::is_running() {
+            self.etype.free();
+            self.filetype.free();
+        }
+    }
+}
+
+impl FileView {
+    /// The view of a file that was just opened.
+    pub(super) fn of_bytes() -> Result<FileView> {
+        let byte = Datatype::byte()?;
+        Ok(FileView {
+            layout: View::of_bytes(),
+            representation: Representation::Native,
+            datarep: "native".to_string(),
+            etype: byte,
+            filetype: byte,
+        })
+    }
+
+    /// Checks what the user gave.
+    fn new(
+        displacement: u64,
+        etype: Datatype,
+        filetype: Datatype,
+        datarep: &CStr,
+        writable: bool,
+    ) -> Result<FileView> {
+        for (what, datatype) in [("etype", etype), ("filetype", filetype)] {
+            if datatype.is_null() {
+                let text = format!("the {what} of a view cannot be MPI_DATATYPE_NULL");
+                return Err(Error::new(Class::Type, text));
+            }
+        }
+        let datarep = datarep.to_string_lossy().into_owned();
+        let representation = Representation::named(&datarep)?;
+        let in_etype = typemap_in_file(etype, &representation)?;
+        let in_file = typemap_in_file(filetype, &representation)?;
+        check_etype(&in_etype)?;
+        check_filetype(&in_file, in_etype.size(), writable)?;
+        let layout = View { displacement, etype_size: in_etype.size(), filetype: in_file };
+        let (etype, filetype) = (etype.dup()?, filetype.dup()?);
+        Ok(FileView { layout, representation, datarep, etype, filetype })
+    }
+
+    /// Bytes of the view before its etype number `offset`.
+    pub(super) fn position_of(&self, offset: i64) -> Result<u64> {
+        let offset = u64::try_from(offset).map_err(|_| {
+            Error::new(Class::Arg, format!("{offset} is no offset: it is negative"))
+        })?;
+        let position = offset.checked_mul(self.layout.etype_size);
+        position.filter(|position| *position <= i64::MAX as u64).ok_or_else(|| {
+            let size = self.layout.etype_size;
+            let text = format!("offset {offset} of etypes of {size} bytes lies beyond any file");
+            Error::new(Class::Arg, text)
+        })
+    }
+}
+
+/// Where the bytes of a datatype lie in the file.
+pub(super) fn typemap_in_file(
+    datatype: Datatype,
+    representation: &Representation,
+) -> Result<Arc<Typemap>> {
+    match representation.is_native() {
+        true => datatype.typemap(),
+        false => datatype
+            .typemap_with(&|named, typemap| representation.file_size(named, typemap))
+            .map(Arc::new),
+    }
+}
+
+fn check_etype(etype: &Typemap) -> Result<()> {
+    let wrong = if etype.size() == 0 {
+        "has no data"
+    } else if etype.span().0 < 0 {
+        "has a negative displacement"
+    } else if etype.inner_monotony() == Monotony::None {
+        "has displacements that decrease"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(Class::Type, format!("the etype of a view {wrong}")))
+}
+
+fn check_filetype(filetype: &Typemap, etype_size: u64, writable: bool) -> Result<()> {
+    let size = filetype.size();
+    let wrong = if !size.is_multiple_of(etype_size) {
+        format!("has {size} bytes, which is not a multiple of the etype's {etype_size}")
+    } else if size == 0 {
+        return Ok(());
+    } else if filetype.span().0 < 0 {
+        format!("has a negative displacement: {}", filetype.span().0)
+    } else if filetype.extent() <= 0 && size > 0 {
+        format!("has an extent of {} bytes", filetype.extent())
+    } else if filetype.monotony() == Monotony::None {
+        "has displacements that decrease".to_string()
+    } else if filetype.monotony() == Monotony::Nondecreasing && writable {
+        "overlaps itself, and the file is open for writing".to_string()
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(Class::Type, format!("the filetype of a view {wrong}")))
+}
+
+impl File {
+    /// Sets the view of this rank. Collective.
+    pub fn set_view(
+        &self,
+        displacement: i64,
+        etype: Datatype,
+        filetype: Datatype,
+        datarep: &CStr,
+        info: Info,
+    ) -> Result<()> {
+        let view = self.checked_displacement(displacement).and_then(|displacement| {
+            FileView::new(displacement, etype, filetype, datarep, self.amode.write)
+        });
+        let request = agree_on_hints(&self.ranks, entries(info).map(|e| Request::of_info(&e)));
+        let view = view.and_then(|view| request.map(|request| (view, request)));
+        let common = view.as_ref().map_or(0, |(view, _)| {
+            let name = view
+                .datarep
+                .bytes()
+                .fold(0i64, |sum, byte| sum.wrapping_mul(31).wrapping_add(i64::from(byte)));
+            (name ^ (view.layout.etype_size as i64).rotate_left(20)) >> 1
+        });
+        // A rank without a view has no say in what must be the same.
+        let view = self.agree(view)?;
+        let (view, request) = self.agree_on("data representations or etypes", common, Ok(view))?;
+        let hints = {
+            let mut state = self.state.lock();
+            state.hints.update(&request);
+            state.hints.clone()
+        };
+        let sieving = self.agree_on_sieving(&view.layout, &hints)?;
+        let reset = if self.ranks.rank() == 0 { self.store_shared(0) } else { Ok(()) };
+        {
+            let mut state = self.state.lock();
+            (state.view, state.position, state.sieving) = (Arc::new(view), 0, sieving);
+        }
+        self.agree(reset)
+    }
+
+    /// `MPI_DISPLACEMENT_CURRENT` is the place of the shared pointer, in sequential mode only.
+    fn checked_displacement(&self, displacement: i64) -> Result<u64> {
+        self.no_split_access()?;
+        let current = mpi::library()?.constants().displacement_current;
+        if displacement == i64::from(current) && self.amode.sequential {
+            let view = self.state_view();
+            let position = view.position_of(self.position_shared()?)?;
+            return Ok(view.layout.offset_of(position));
+        }
+        if self.amode.sequential {
+            let text = "a sequential file takes its view from MPI_DISPLACEMENT_CURRENT on only";
+            return Err(Error::new(Class::Disp, text));
+        }
+        u64::try_from(displacement).map_err(|_| {
+            let text = format!("a view cannot start at {displacement}: it is negative");
+            Error::new(Class::Arg, text)
+        })
+    }
+
+    /// Displacement, etype, filetype and data representation; the caller frees the datatypes.
+    pub fn view(&self) -> Result<(i64, Datatype, Datatype, String)> {
+        let view = self.state_view();
+        let displacement = i64::try_from(view.layout.displacement).unwrap_or(i64::MAX);
+        Ok((displacement, view.etype.dup()?, view.filetype.dup()?, view.datarep.clone()))
+    }
+
+    /// The extent of a datatype in the file.
+    pub fn type_extent(&self, datatype: Datatype) -> Result<i64> {
+        if datatype.is_null() {
+            return Err(Error::new(Class::Type, "MPI_DATATYPE_NULL has no extent"));
+        }
+        let view = self.state_view();
+        Ok(typemap_in_file(datatype, &view.representation)?.extent())
+    }
+}
