@@ -20,6 +20,7 @@ mod boundary;
 mod data_access;
 mod datarep;
 mod errhandlers;
+mod extension;
 mod file;
 mod fortran;
 mod handles;

@@ -184,7 +184,7 @@ impl File {
             return Err(Error::new(Class::Disp, text));
         }
         u64::try_from(displacement).map_err(|_| {
-            let text = format!("a view cannot start at {displacement}: it is negative");
+            let text = format!("the displacement {displacement} of a view is negative");
             Error::new(Class::Arg, text)
         })
     }
