@@ -202,7 +202,7 @@ functions! {
 
         // MPICH 5: error handlers with an extra state, and what frees it.
         comm_create_errhandler_x = c"PMPIX_Comm_create_errhandler_x"(
-            StateHandlerFunction, Option<Destructor>, usize, *mut c_void
+            StateHandlerFunction, Destructor, usize, *mut c_void
         ) -> c_int;
 
         // The MPICH family's own way to a code with a text, which its file routines use too:
