@@ -10,20 +10,24 @@ use crate::error::{Class, Error, Result};
 use crate::file::File;
 use crate::mpi::{Comm, Info};
 
-fn open(comm: Comm, filename: Text, amode: c_int, info: Info) -> Result<MPI_File> {
+/// Opens a file and puts its handle in `fh`.
+fn open(comm: Comm, filename: Text, amode: c_int, info: Info, fh: Out<MPI_File>) -> Result<()> {
+    let filename = fh.set("fh", MPI_File::null()).and_then(|()| filename.get("filename"));
     if comm.is_null() {
         return Err(Error::new(Class::Comm, "the communicator is MPI_COMM_NULL"));
     }
-    let file = File::open(comm, filename.get("filename")?, amode, info)?;
-    handles::insert(OpenFile { file, handler: Handler::inherited()? })
+    // The other ranks wait for this one even if it has no name: no file has the empty one.
+    let opened = File::open(comm, filename.as_ref().map_or(c"", |name| name), amode, info);
+    filename?;
+    let open_file = OpenFile { file: opened?, handler: Handler::inherited()? };
+    fh.set("fh", handles::insert(open_file)?)
 }
 
 routines! {
     fn MPI_File_open(
         comm: Given<Comm>, filename: Text, amode: c_int, info: Given<Info>, fh: Out<MPI_File>
     ) -> c_int = |routine| boundary::on_no_file(routine, || {
-        fh.set("fh", MPI_File::null())?;
-        fh.set("fh", open(comm.handle(), filename, amode, info.handle())?)
+        open(comm.handle(), filename, amode, info.handle(), fh)
     });
 
     fn MPI_File_close(fh: Out<MPI_File>) -> c_int = |routine| {

@@ -29,8 +29,11 @@ file_routines! {
         disp: MPI_Offset, etype: Given<Datatype>, filetype: Given<Datatype>, datarep: Text,
         info: Given<Info>
     ) = |file| {
-        let datarep = datarep.get("datarep")?;
-        file.set_view(disp, etype.handle(), filetype.handle(), datarep, info.handle())
+        let name = datarep.get("datarep");
+        // The other ranks wait for this one even if it has no name: there is no empty one.
+        let given = name.as_ref().map_or(c"", |name| name);
+        let set = file.set_view(disp, etype.handle(), filetype.handle(), given, info.handle());
+        name.and(set)
     };
 
     fn MPI_File_get_view(

@@ -274,6 +274,15 @@ impl Constants {
         found.filter(|_| code != ABSENT).map(|(combiner, _)| *combiner)
     }
 
+    /// Intel MPI 2021.18 took some values of its standard ABI from a draft of the standard, in
+    /// its header and in its library alike.
+    pub(super) fn with_intel_draft(mut self) -> Constants {
+        (self.seek_set, self.seek_cur, self.seek_end) = (401, 402, 403);
+        self.handles.errors_return = 0x142;
+        self.handles.errors_abort = 0x143;
+        self
+    }
+
     /// A handle as this ABI compares it: ints come in registers whose upper half is undefined.
     pub(super) fn mask(&self, word: usize) -> usize {
         if self.handle_width == 4 { word & 0xffff_ffff } else { word }

@@ -83,7 +83,7 @@ impl Datatype {
         if library.constants().handle_width == 4 {
             return Ok(self.0 as c_int);
         }
-        let convert = library.functions.type_c2f.or(library.functions.type_toint);
+        let convert = library.functions.type_toint.or(library.functions.type_c2f);
         let convert = convert.ok_or_else(no_conversion)?;
         // SAFETY: the handle came from this MPI.
         Ok(unsafe { convert(self.0) })
@@ -95,7 +95,7 @@ impl Datatype {
         if library.constants().handle_width == 4 {
             return Ok(Datatype(integer as u32 as usize));
         }
-        let convert = library.functions.type_f2c.or(library.functions.type_fromint);
+        let convert = library.functions.type_fromint.or(library.functions.type_f2c);
         let convert = convert.ok_or_else(no_conversion)?;
         // SAFETY: any integer is answered, at worst with a null handle.
         Ok(Datatype(unsafe { convert(integer) }))
@@ -119,6 +119,9 @@ impl Datatype {
 
     fn kept(self, leaves: Leaves) -> Result<Arc<Typemap>> {
         let library = library()?;
+        if self.is_null() {
+            return Err(Error::new(Class::Type, "the datatype is MPI_DATATYPE_NULL"));
+        }
         let kept = kept_with(library, Datatype(library.constants().mask(self.0)))?;
         let place = match leaves {
             Leaves::Bytes => &kept.bytes,

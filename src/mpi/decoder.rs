@@ -50,6 +50,9 @@ pub(super) fn decode(library: &Library, datatype: Datatype, leaves: Leaves) -> R
     Ok(typemap)
 }
 
+/// Decimal digits of an x87 number.
+const LONG_DOUBLE_DIGITS: i64 = 18;
+
 struct Decoder<'a> {
     library: &'a Library,
     leaves: Leaves,
@@ -90,8 +93,8 @@ impl<'a> Decoder<'a> {
                 let (size, (_, extent)) = (datatype.size()?, datatype.extent()?);
                 Layout::of(&datatype.name(), size, extent).typemap(size, self.leaves)
             }
-            Combiner::F90Real => self.elements(datatype, Kind::Float, 1)?,
-            Combiner::F90Complex => self.elements(datatype, Kind::Float, 2)?,
+            Combiner::F90Real => self.real(datatype, &contents, 1)?,
+            Combiner::F90Complex => self.real(datatype, &contents, 2)?,
             Combiner::F90Integer => self.elements(datatype, Kind::Signed, 1)?,
             Combiner::ValueIndex => self.value_index(&contents)?,
             _ => self.constructed(&contents)?,
@@ -112,6 +115,14 @@ impl<'a> Decoder<'a> {
                 Ok(typemap.resized(lb, extent))
             }
         }
+    }
+
+    /// Real numbers that Fortran chose by their decimal digits. With 16 bytes they are C's
+    /// `long double` if that has enough of them.
+    fn real(&self, datatype: Datatype, contents: &Contents, count: u64) -> Result<Typemap> {
+        let digits = contents.numbers.first().copied().unwrap_or_default();
+        let long = datatype.size()? / count == 16 && digits <= LONG_DOUBLE_DIGITS;
+        self.elements(datatype, if long { Kind::LongDouble } else { Kind::Float }, count)
     }
 
     fn elements(&self, datatype: Datatype, kind: Kind, count: u64) -> Result<Typemap> {

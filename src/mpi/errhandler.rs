@@ -36,6 +36,7 @@ impl Errhandler {
         let Some(create) = library.functions.comm_create_errhandler_x else {
             return Errhandler::create();
         };
+        let destructor = destructor.unwrap_or(keep); // a null pointer is refused
         let mut slot = Slot::empty();
         // SAFETY: the function takes what such handlers are given; the slot has room for one.
         let code = unsafe { create(do_nothing_x, destructor, extra_state, slot.pointer()) };
@@ -57,7 +58,7 @@ impl Errhandler {
         if library.constants().handle_width == 4 {
             return Ok(self.0 as c_int);
         }
-        let convert = library.functions.errhandler_c2f.or(library.functions.errhandler_toint);
+        let convert = library.functions.errhandler_toint.or(library.functions.errhandler_c2f);
         let convert = convert.ok_or_else(no_conversion)?;
         // SAFETY: the handle came from this MPI.
         Ok(unsafe { convert(self.0) })
@@ -69,7 +70,7 @@ impl Errhandler {
         if library.constants().handle_width == 4 {
             return Ok(Errhandler(integer as u32 as usize));
         }
-        let convert = library.functions.errhandler_f2c.or(library.functions.errhandler_fromint);
+        let convert = library.functions.errhandler_fromint.or(library.functions.errhandler_f2c);
         let convert = convert.ok_or_else(no_conversion)?;
         // SAFETY: any integer is answered, at worst with a null handle.
         Ok(Errhandler(unsafe { convert(integer) }))
@@ -85,6 +86,9 @@ unsafe extern "C" fn do_nothing(_object: *mut c_void, _code: *mut c_int) {}
 
 /// The same for handlers with an extra state.
 unsafe extern "C" fn do_nothing_x(_object: usize, _code: c_int, _extra_state: *mut c_void) {}
+
+/// A destructor for an extra state that stays.
+unsafe extern "C-unwind" fn keep(_extra_state: *mut c_void) {}
 
 /// What is called with the extra state of a handler that is no longer used.
 pub type Destructor = unsafe extern "C-unwind" fn(*mut c_void);

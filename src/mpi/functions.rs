@@ -88,6 +88,7 @@ functions! {
         initialized = c"PMPI_Initialized"(*mut c_int);
         finalized = c"PMPI_Finalized"(*mut c_int);
         query_thread = c"PMPI_Query_thread"(*mut c_int);
+        get_library_version = c"PMPI_Get_library_version"(*mut c_char, *mut c_int);
         abort = c"PMPI_Abort"(usize, c_int);
 
         error_class = c"PMPI_Error_class"(c_int, *mut c_int);
@@ -201,7 +202,7 @@ functions! {
 
         // MPICH 5: error handlers with an extra state, and what frees it.
         comm_create_errhandler_x = c"PMPIX_Comm_create_errhandler_x"(
-            StateHandlerFunction, Option<Destructor>, usize, *mut c_void
+            StateHandlerFunction, Destructor, usize, *mut c_void
         ) -> c_int;
 
         // The MPICH family's own way to a code with a text, which its file routines use too:

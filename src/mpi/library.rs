@@ -117,10 +117,22 @@ fn detect(scope: &Scope, functions: &Functions) -> Constants {
         // SAFETY: two living ints; the routine may be called before MPI_Init.
         unsafe { abi_get_version(&mut major, &mut minor) };
     }
-    let mut constants = if major >= 1 { Constants::standard() } else { Constants::mpich() };
+    let mut constants = match (major >= 1, library_version(functions).contains("Intel")) {
+        (false, _) => Constants::mpich(),
+        (true, false) => Constants::standard(),
+        (true, true) => Constants::standard().with_intel_draft(),
+    };
     // The class came with the large counts of MPI-4.
     constants.has_value_too_large = functions.type_get_envelope_c.is_some();
     constants
+}
+
+/// What the library says about itself. No MPI has a longer text than MPICH's 8192 bytes.
+fn library_version(functions: &Functions) -> String {
+    let (mut text, mut length) = (vec![0u8; 8193], 0);
+    // SAFETY: the buffer is long enough; the routine may be called before MPI_Init.
+    unsafe { (functions.get_library_version)(text.as_mut_ptr().cast(), &mut length) };
+    until_nul(&text)
 }
 
 /// Where symbols are looked up.

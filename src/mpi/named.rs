@@ -17,12 +17,6 @@ pub(super) enum Layout {
     Marker,
 }
 
-// Some kinds need a name of their own here: their size in memory does not tell their size and
-// format in "external32".
-const LONG: Kind = Kind::Signed;
-const UNSIGNED_LONG: Kind = Kind::Unsigned;
-const LONG_DOUBLE: Kind = Kind::Float;
-
 const fn one(kind: Kind) -> Layout {
     Layout::Elements(kind, 1)
 }
@@ -47,14 +41,14 @@ const NAMED: &[(&str, Layout)] = &[
     ("INT", one(Kind::Signed)),
     ("UNSIGNED", one(Kind::Unsigned)),
     ("UNSIGNED_INT", one(Kind::Unsigned)),
-    ("LONG", one(LONG)),
-    ("UNSIGNED_LONG", one(UNSIGNED_LONG)),
+    ("LONG", one(Kind::Long)),
+    ("UNSIGNED_LONG", one(Kind::UnsignedLong)),
     ("LONG_LONG", one(Kind::Signed)),
     ("LONG_LONG_INT", one(Kind::Signed)),
     ("UNSIGNED_LONG_LONG", one(Kind::Unsigned)),
     ("FLOAT", one(Kind::Float)),
     ("DOUBLE", one(Kind::Float)),
-    ("LONG_DOUBLE", one(LONG_DOUBLE)),
+    ("LONG_DOUBLE", one(Kind::LongDouble)),
     ("C_BOOL", one(Kind::Logical)),
     ("INT8_T", one(Kind::Signed)),
     ("INT16_T", one(Kind::Signed)),
@@ -67,7 +61,7 @@ const NAMED: &[(&str, Layout)] = &[
     ("C_COMPLEX", two(Kind::Float)),
     ("C_FLOAT_COMPLEX", two(Kind::Float)),
     ("C_DOUBLE_COMPLEX", two(Kind::Float)),
-    ("C_LONG_DOUBLE_COMPLEX", two(LONG_DOUBLE)),
+    ("C_LONG_DOUBLE_COMPLEX", two(Kind::LongDouble)),
     ("C_FLOAT16", one(Kind::Float)),
     ("AINT", one(Kind::Signed)),
     ("COUNT", one(Kind::Signed)),
@@ -77,7 +71,7 @@ const NAMED: &[(&str, Layout)] = &[
     ("CXX_COMPLEX", two(Kind::Float)),
     ("CXX_FLOAT_COMPLEX", two(Kind::Float)),
     ("CXX_DOUBLE_COMPLEX", two(Kind::Float)),
-    ("CXX_LONG_DOUBLE_COMPLEX", two(LONG_DOUBLE)),
+    ("CXX_LONG_DOUBLE_COMPLEX", two(Kind::LongDouble)),
     // Fortran
     ("CHARACTER", one(Kind::Character)),
     ("LOGICAL", one(Kind::Logical)),
@@ -113,9 +107,9 @@ const NAMED: &[(&str, Layout)] = &[
     ("2DOUBLE_COMPLEX", Layout::Elements(Kind::Float, 4)),
     ("FLOAT_INT", Layout::ValueAndInt(Kind::Float)),
     ("DOUBLE_INT", Layout::ValueAndInt(Kind::Float)),
-    ("LONG_INT", Layout::ValueAndInt(LONG)),
+    ("LONG_INT", Layout::ValueAndInt(Kind::Long)),
     ("SHORT_INT", Layout::ValueAndInt(Kind::Signed)),
-    ("LONG_DOUBLE_INT", Layout::ValueAndInt(LONG_DOUBLE)),
+    ("LONG_DOUBLE_INT", Layout::ValueAndInt(Kind::LongDouble)),
 ];
 
 impl Layout {
