@@ -174,7 +174,7 @@ impl File {
     fn checked_displacement(&self, displacement: i64) -> Result<u64> {
         self.no_split_access()?;
         let current = mpi::library()?.constants().displacement_current;
-        if displacement == i64::from(current) && self.amode.sequential {
+        if displacement == current && self.amode.sequential {
             let view = self.state_view();
             let position = view.position_of(self.position_shared()?)?;
             return Ok(view.layout.offset_of(position));
