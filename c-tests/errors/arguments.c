@@ -54,6 +54,7 @@ int main(int count, char **words)
     TRUE(position == 0);
     FINE(MPI_File_get_size(file, &file_size));
     TRUE(file_size == 0);
+    MPI_Barrier(MPI_COMM_WORLD); /* every rank has looked at the size */
     FINE(MPI_File_write_all_begin(file, memory, 1, MPI_BYTE));
     FINE(MPI_File_write_all_end(file, memory, MPI_STATUS_IGNORE));
     EXPECT(MPI_File_get_byte_offset(file, -1, &position), MPI_ERR_ARG);
