@@ -78,6 +78,8 @@ static void measure(Access *access)
         if (access_file_byte(access, middle) < access->file->size) low = middle + 1;
         else high = middle;
     }
+    /* half an element cannot be converted: it is not read */
+    if (access->view->external32) low -= low % access->memory->elements[0].size;
     access->transferred = low;
 }
 

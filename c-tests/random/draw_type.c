@@ -159,11 +159,12 @@ bool is_legal_filetype(const Type *type)
         int64_t least = i ? type->elements[i - 1].offset + type->elements[i - 1].size : 0;
         if (type->elements[i].offset < least) return false;
     }
-    return type->extent > 0 && type->extent >= type->true_ub - type->true_lb;
+    return !type->doubtful && type->extent > 0 && type->extent >= type->true_ub - type->true_lb;
 }
 
 static bool acceptable(const Rules *rules, const Type *type)
 {
+    if (type->doubtful) return false;
     if (type->element_count > MAX_ELEMENTS || type->true_ub - type->true_lb > MAX_SPAN) return false;
     if (type->extent < 0 || type->extent > MAX_SPAN || type->lb < -MAX_SPAN || type->lb > MAX_SPAN) return false;
     if (!options.on[LOWER_BOUNDS] && type->lb != 0) return false;

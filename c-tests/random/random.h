@@ -79,6 +79,7 @@ typedef struct Type {
     int kind; /* of all its elements; MIXED if they differ */
     int64_t size, lb, extent, true_lb, true_ub;
     int64_t *bytes, *reversed; /* address of the n-th byte of the data stream: native, external32 */
+    bool doubtful; /* the MPI itself takes it for something else */
     const char *text;
 } Type;
 

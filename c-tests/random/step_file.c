@@ -206,7 +206,7 @@ void step_set_info(File *file)
     finish_pending_split(file);
     announce("set_info");
     MPI_Info info = draw_info(), back;
-    if (info == MPI_INFO_NULL) return;
+    if (info == MPI_INFO_NULL) require(MPI_Info_create(&info), "MPI_Info_create"); /* collective: with nothing, if need be */
     require(MPI_File_set_info(file->handle, info), "MPI_File_set_info");
     require(MPI_Info_free(&info), "MPI_Info_free");
     require(MPI_File_get_info(file->handle, &back), "MPI_File_get_info");

@@ -182,12 +182,12 @@ fn classify(magic: u32, mount: impl FnOnce() -> Option<Mount>) -> Filesystem {
         None => ("unknown", Kind::Ufs, ClusterLocks::Unknown),
     };
     let mut name = name.to_string();
-    if known.is_none() || matches!(magic, NFS | LUSTRE | FUSE) {
-        if let Some(mount) = mount() {
-            cluster_locks = locks_of_mount(magic, &mount, cluster_locks);
-            if known.is_none() || magic == FUSE {
-                name = mount.kind;
-            }
+    if (known.is_none() || matches!(magic, NFS | LUSTRE | FUSE))
+        && let Some(mount) = mount()
+    {
+        cluster_locks = locks_of_mount(magic, &mount, cluster_locks);
+        if known.is_none() || magic == FUSE {
+            name = mount.kind;
         }
     }
     Filesystem { name, magic, kind, cluster_locks }

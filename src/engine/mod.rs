@@ -3,6 +3,8 @@
 //! Engines know neither MPI nor datatypes nor file systems. They see a view, a stream of memory,
 //! a driver, and the other ranks through [`ranks::Ranks`].
 
+#![forbid(unsafe_code)]
+
 pub mod bounce;
 pub mod individual;
 pub mod io_array;

@@ -28,18 +28,68 @@ const TEXT_SIZE: usize = 1024;
 /// This is how a collective operation ends. A rank that has failed comes here all the same, so
 /// none waits for it. While all is well it costs one exchange of a number.
 pub async fn agree<R: Ranks, T>(ranks: &R, verdict: Result<T>) -> Result<T> {
-    let place = match verdict {
-        Ok(_) => 0,
-        Err(_) => (ranks.size() - ranks.rank()) as i64,
-    };
-    let lowest = ranks.max(Box::new([place])).await?[0];
-    if lowest == 0 {
-        return verdict;
+    Survey::new(ranks).hold(verdict).await.map(|(value, _)| value)
+}
+
+/// Questions to all ranks that are answered in one exchange, together with a verdict.
+pub struct Survey<'a, R> {
+    ranks: &'a R,
+    /// The first is the place of a rank that failed.
+    values: Vec<i64>,
+}
+
+/// Where in a survey a question stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Place(usize);
+
+/// What the ranks answered.
+pub struct Answers(Box<[i64]>);
+
+impl<'a, R: Ranks> Survey<'a, R> {
+    /// One without questions.
+    pub fn new(ranks: &'a R) -> Survey<'a, R> {
+        Survey { ranks, values: vec![0] }
     }
-    let root = ranks.size() - lowest as usize;
-    let message = encode(verdict.as_ref().err());
-    let message = ranks.broadcast(message, root).await?;
-    Err(decode(&message, root, ranks.rank(), verdict.err()))
+
+    /// Asks for the largest of all ranks' values.
+    pub fn most(&mut self, value: i64) -> Place {
+        self.values.push(value);
+        Place(self.values.len() - 1)
+    }
+
+    /// Asks whether all ranks have the same value.
+    pub fn same(&mut self, value: i64) -> Place {
+        let place = self.most(value);
+        self.most(!value);
+        place
+    }
+
+    /// Asks everybody. If any rank failed, all do, with the class of the lowest that did.
+    pub async fn hold<T>(mut self, verdict: Result<T>) -> Result<(T, Answers)> {
+        let ranks = self.ranks;
+        if verdict.is_err() {
+            self.values[0] = (ranks.size() - ranks.rank()) as i64;
+        }
+        let answers = ranks.max(self.values.into()).await?;
+        if answers[0] == 0 {
+            return verdict.map(|value| (value, Answers(answers)));
+        }
+        let root = ranks.size() - answers[0] as usize;
+        let message = ranks.broadcast(encode(verdict.as_ref().err()), root).await?;
+        Err(decode(&message, root, ranks.rank(), verdict.err()))
+    }
+}
+
+impl Answers {
+    /// The largest value.
+    pub fn most(&self, place: Place) -> i64 {
+        self.0[place.0]
+    }
+
+    /// Whether all values are the same.
+    pub fn same(&self, place: Place) -> bool {
+        self.0[place.0] == !self.0[place.0 + 1]
+    }
 }
 
 fn encode(error: Option<&Error>) -> Box<[u8]> {

@@ -125,7 +125,9 @@ fn ranges(view: &View, position: u64, size: u64) -> Vec<Range<u64>> {
         left -= length;
         if ranges.len() > MOST_LOCKS {
             let end = view.offset_of(position + size - 1) + 1;
-            return vec![ranges[0].start..end];
+            ranges.truncate(1);
+            ranges[0].end = end;
+            return ranges;
         }
     }
     ranges

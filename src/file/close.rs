@@ -75,10 +75,8 @@ impl File {
     /// Prints the hints, if the user wants to see them.
     pub(super) fn tell_hints(&self) {
         let state = self.state.lock();
-        if self.ranks.rank() == 0 {
-            if state.hints.verbose {
-                eprint!("{}", state.hints.display(&self.facts(&state)));
-            }
+        if self.ranks.rank() == 0 && state.hints.verbose {
+            eprint!("{}", state.hints.display(&self.facts(&state)));
         }
     }
 }

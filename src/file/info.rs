@@ -1,8 +1,8 @@
 //! Hints of an open file.
 
 use super::{File, State};
-use crate::engine::ranks::Ranks;
-use crate::error::{Class, Error, Result};
+use crate::engine::ranks::{Answers, Place, Ranks, Survey};
+use crate::error::Result;
 use crate::hint::{Facts, Override, Request};
 use crate::mpi::Info;
 use crate::run::{Communicator, block_on};
@@ -10,7 +10,12 @@ use crate::run::{Communicator, block_on};
 impl File {
     /// Takes new hints. Collective.
     pub fn set_info(&self, info: Info) -> Result<()> {
-        let request = agree_on_hints(&self.ranks, entries(info).map(|e| Request::of_info(&e)))?;
+        let own = entries(info);
+        let mut survey = Survey::new(&self.ranks);
+        let said = own.as_ref().map_or_else(|_| Request::of_info(&[]), |own| Request::of_info(own));
+        let ballot = Ballot::ask(&mut survey, said, self.ranks.rank());
+        let (_, answers) = block_on(survey.hold(own))?;
+        let request = ballot.count(&self.ranks, &answers)?;
         self.state.lock().hints.update(&request);
         Ok(())
     }
@@ -59,34 +64,38 @@ pub(super) fn entries(info: Info) -> Result<Vec<(String, String)>> {
     if info.is_null() { Ok(Vec::new()) } else { info.entries() }
 }
 
-/// Rank 0's hints for all. One exchange tells whether they are the same everywhere; only if they
-/// are not, rank 0 sends its own. A rank that could not read its own takes part all the same.
-pub(super) fn agree_on_hints(ranks: &Communicator, own: Result<Request>) -> Result<Request> {
-    let failed = i64::from(own.is_err());
-    let print = own.as_ref().map_or(0, Request::fingerprint);
-    let mine = own.as_ref().map_or_else(|_| Vec::new(), Request::encode);
-    let size = if ranks.rank() == 0 { mine.len() as i64 } else { 0 };
-    let agreed = block_on(ranks.max(Box::new([failed, print, -print, size])))?;
-    if agreed[0] != 0 {
-        let other = || Error::new(Class::Info, "the hints of another rank cannot be read");
-        return Err(own.err().unwrap_or_else(other));
+/// What this rank has to say about hints, in a form to compare.
+pub(super) struct Ballot {
+    request: Request,
+    bytes: Vec<u8>,
+    print: Place,
+    size: Place,
+}
+
+impl Ballot {
+    /// Asks the other ranks whether they have the same hints.
+    pub(super) fn ask(survey: &mut Survey<'_, Communicator>, own: Request, rank: usize) -> Ballot {
+        let bytes = own.encode();
+        let print = survey.same(own.fingerprint());
+        let size = survey.most(if rank == 0 { bytes.len() as i64 } else { 0 });
+        Ballot { request: own, bytes, print, size }
     }
-    if agreed[1] == -agreed[2] {
-        return own;
-    }
-    let mut message = vec![0; agreed[3] as usize];
-    if ranks.rank() == 0 {
-        message.copy_from_slice(&mine);
-    }
-    let request = Request::decode(&block_on(ranks.broadcast(message.into(), 0))?)?;
-    if let Ok(own) = own {
-        let differences = own.differences(&request);
+
+    /// Rank 0's hints for all. Only if the ranks have different ones, rank 0 must send its own.
+    pub(super) fn count(self, ranks: &Communicator, answers: &Answers) -> Result<Request> {
+        if answers.same(self.print) {
+            return Ok(self.request);
+        }
+        let mut message = vec![0; answers.most(self.size) as usize];
+        if ranks.rank() == 0 {
+            message.copy_from_slice(&self.bytes);
+        }
+        let request = Request::decode(&block_on(ranks.broadcast(message.into(), 0))?)?;
+        let differences = self.request.differences(&request);
         if !differences.is_empty() {
             let (rank, keys) = (ranks.rank(), differences.join(", "));
-            eprintln!(
-                "mpiio-rs[rank {rank}]: hints differ from those of rank 0, whose hold: {keys}"
-            );
+            eprintln!("mpiio-rs[rank {rank}]: hints differ from rank 0's, which hold: {keys}");
         }
+        Ok(request)
     }
-    Ok(request)
 }

@@ -29,7 +29,7 @@ pub use self::split::SplitRoutine;
 use self::view::FileView;
 use crate::driver::detect::{self, Filesystem};
 use crate::driver::{self, Driver};
-use crate::engine::ranks::{Ranks, agree};
+use crate::engine::ranks::{Survey, agree};
 use crate::engine::sieve::Gate;
 use crate::error::{Class, Error, Result};
 use crate::hint::Hints;
@@ -112,15 +112,14 @@ impl File {
 
     /// Checks that all ranks gave the same value, and agrees on errors. Collective.
     fn agree_on<T>(&self, what: &str, value: i64, verdict: Result<T>) -> Result<T> {
-        let values = block_on(self.ranks.max(Box::new([value, value.wrapping_neg()])))?;
-        let same = values[0] == values[1].wrapping_neg();
-        let text =
-            || format!("the ranks of {} give different {what}; here it is {value}", self.name);
-        let verdict = match verdict {
-            Ok(_) if !same => Err(Error::new(Class::NotSame, text())),
-            verdict => verdict,
-        };
-        self.agree(verdict)
+        let mut survey = Survey::new(&self.ranks);
+        let given = survey.same(value);
+        let (checked, answers) = block_on(survey.hold(verdict))?;
+        if answers.same(given) {
+            return Ok(checked);
+        }
+        let text = format!("the ranks of {} give different {what}; here it is {value}", self.name);
+        Err(Error::new(Class::NotSame, text))
     }
 
     /// Refuses what sequential access does not have.

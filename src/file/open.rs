@@ -8,13 +8,13 @@ use std::time::Instant;
 use parking_lot::{Mutex, RwLock};
 
 use super::amode::Amode;
-use super::info::{agree_on_hints, entries};
+use super::info::{Ballot, entries};
 use super::sieving::{WriteSieving, mark_opened};
 use super::view::FileView;
 use super::{File, State};
 use crate::driver::detect::{self, Filesystem, Kind, split_name};
 use crate::driver::open::{OpenOptions, open};
-use crate::engine::ranks::{Ranks, agree};
+use crate::engine::ranks::{Ranks, Survey, agree};
 use crate::engine::sieve::Gate;
 use crate::error::{Class, Error, Result};
 use crate::hint::{Environment, Hints, Request};
@@ -39,14 +39,21 @@ impl File {
     }
 }
 
+/// What this rank brings to the opening.
+struct Wish {
+    amode: Amode,
+    request: Request,
+    kind: Kind,
+    filesystem: Filesystem,
+}
+
 fn open_on(ranks: Communicator, path: &CStr, amode: c_int, info: Info) -> Result<Arc<File>> {
-    let amode = agree_on_amode(&ranks, amode)?;
-    let request = agree_on_hints(&ranks, request(&ranks, path, info))?;
-    let hints = Hints::from_request(&request);
+    let wish = agree_on_wishes(&ranks, path, amode, info)?;
+    let (amode, filesystem) = (wish.amode, wish.filesystem);
+    let hints = Hints::from_request(&wish.request);
     let nodes = nodes(&ranks)?;
-    let (forced, stripped) = split_name(path);
-    let (kind, filesystem) = agree_on_filesystem(&ranks, forced, stripped)?;
-    let mut options = OpenOptions::new(stripped, kind);
+    let stripped = split_name(path).1;
+    let mut options = OpenOptions::new(stripped, wish.kind);
     (options.read, options.write) = (amode.read, amode.write);
     options.permissions = hints.file_perm.unwrap_or(0o666);
     options.shared_between_hosts = nodes.node_count > 1;
@@ -59,15 +66,15 @@ fn open_on(ranks: Communicator, path: &CStr, amode: c_int, info: Info) -> Result
         Some(driver) => Ok(driver),
         None => open(&options),
     };
-    let driver = block_on(agree(&ranks, opened))?;
-    let end = if first { driver.size().unwrap_or(0) as i64 } else { 0 };
-    let sieved = first && amode.write && filesystem.is_local() && mark_opened(&*driver);
-    let facts = block_on(ranks.max(Box::new([end, i64::from(sieved)])))?;
-    let start = if amode.append { facts[0] } else { 0 };
-    let shared_pointer = SharedWord::new(ranks.comm(), nodes)?;
-    if first {
-        shared_pointer.store(start)?;
-    }
+    let mut survey = Survey::new(&ranks);
+    let driver = opened.as_ref().ok().filter(|_| first);
+    let end = survey.most(driver.map_or(0, |driver| driver.size().unwrap_or(0) as i64));
+    let local = amode.write && filesystem.is_local();
+    let sieved = driver.is_some_and(|driver| local && mark_opened(&**driver));
+    let sieved = survey.most(i64::from(sieved));
+    let (driver, answers) = block_on(survey.hold(opened))?;
+
+    let start = if amode.append { answers.most(end) } else { 0 };
     let file = Arc::new(File {
         path: stripped.to_owned(),
         name: path.to_string_lossy().into_owned(),
@@ -80,9 +87,9 @@ fn open_on(ranks: Communicator, path: &CStr, amode: c_int, info: Info) -> Result
             view: Arc::new(FileView::of_bytes()?),
             position: start,
             hints,
-            sieving: WriteSieving::beside(facts[1] != 0),
+            sieving: WriteSieving::beside(answers.most(sieved) != 0),
         }),
-        shared_pointer: Mutex::new(Some(shared_pointer)),
+        shared_pointer: Mutex::new(Some(SharedWord::new(ranks.comm(), nodes, start)?)),
         atomic: AtomicBool::new(false),
         gate: Gate::default(),
         atomic_gate: RwLock::new(()),
@@ -91,21 +98,33 @@ fn open_on(ranks: Communicator, path: &CStr, amode: c_int, info: Info) -> Result
         opened: Instant::now(),
     });
     file.tell_hints();
-    // Nobody uses the shared pointer before rank 0 has set it.
-    block_on(agree(&ranks, Ok(file)))
+    Ok(file)
 }
 
-/// Checks the access mode, which must be the same everywhere.
-fn agree_on_amode(ranks: &Communicator, bits: c_int) -> Result<Amode> {
+/// Checks the arguments: the access mode must be the same everywhere, rank 0's hints hold for
+/// all, and one driver serves all. One exchange, unless the hints differ.
+fn agree_on_wishes(ranks: &Communicator, path: &CStr, bits: c_int, info: Info) -> Result<Wish> {
     let amode = mpi::library().and_then(|library| Amode::new(bits, library.constants()));
-    let amode = block_on(agree(ranks, amode))?;
-    let bits = i64::from(amode.bits);
-    let bounds = block_on(ranks.max(Box::new([bits, -bits])))?;
-    if bounds[0] != -bounds[1] {
+    let said = request(ranks, path, info);
+    let (forced, stripped) = split_name(path);
+    let filesystem = detect::filesystem(stripped);
+    let own = forced.unwrap_or(filesystem.kind);
+
+    let mut survey = Survey::new(ranks);
+    let mode = survey.same(i64::from(bits));
+    let kind = survey.most(i64::from(own.code()));
+    let nothing = || Request::of_info(&[]);
+    let ballot = said.as_ref().map_or_else(|_| nothing(), Clone::clone);
+    let ballot = Ballot::ask(&mut survey, ballot, ranks.rank());
+    let verdict = amode.and_then(|amode| said.map(|_| amode));
+    let (amode, answers) = block_on(survey.hold(verdict))?;
+    if !answers.same(mode) {
         let text = format!("the ranks give different access modes; here it is {bits:#x}");
         return Err(Error::new(Class::NotSame, text));
     }
-    Ok(amode)
+    let kind = Kind::from_code(answers.most(kind) as u8);
+    let request = ballot.count(ranks, &answers)?;
+    Ok(Wish { amode, request, kind, filesystem })
 }
 
 /// What was said about hints, by this rank and its environment. Only rank 0 reads hint files.
@@ -122,18 +141,6 @@ fn nodes(ranks: &Communicator) -> Result<NodeInfo> {
         1 => Ok(NodeInfo { node_count: 1, node_size: 1, node_rank: 0 }),
         _ => ranks.comm().node_info(),
     }
-}
-
-/// One driver for all ranks, and this rank's idea of the file system.
-fn agree_on_filesystem(
-    ranks: &Communicator,
-    forced: Option<Kind>,
-    path: &CStr,
-) -> Result<(Kind, Filesystem)> {
-    let filesystem = detect::filesystem(path);
-    let kind = forced.unwrap_or(filesystem.kind);
-    let code = block_on(ranks.max(Box::new([i64::from(kind.code())])))?[0];
-    Ok((Kind::from_code(code as u8), filesystem))
 }
 
 /// Cores that this rank may call its own: those it may run on, or its share of the machine where

@@ -10,13 +10,16 @@
 //! By itself the library does so only where locks are the kernel's own; elsewhere the user must
 //! ask by `romio_ds_write=enable`.
 
+use std::sync::Arc;
+
 use super::File;
+use super::view::FileView;
 use crate::driver::{Driver, LockKind};
-use crate::engine::ranks::Ranks;
+use crate::engine::ranks::{Answers, Place, Ranks, Survey};
 use crate::engine::sieve::Sieving;
 use crate::error::Result;
-use crate::hint::{Hints, Toggle};
-use crate::run::block_on;
+use crate::hint::{Hints, Request, Toggle};
+use crate::run::{Communicator, block_on};
 use crate::view::layout::View;
 
 /// The byte that everybody locks who has the file open for writing.
@@ -27,6 +30,13 @@ const SIEVED: u64 = i64::MAX as u64 - 1;
 
 /// Windows larger than this leave the cache and gain nothing.
 const LARGEST_WINDOW: u64 = 512 << 10;
+
+/// The questions about sieving in a survey.
+pub(super) struct Vote {
+    wanted: Place,
+    impossible: Place,
+    forced: Place,
+}
 
 /// What was agreed about sieving writes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,32 +71,53 @@ pub(super) fn mark_opened(driver: &dyn Driver) -> bool {
 }
 
 impl File {
-    /// Whether writes through the new view are sieved: if any rank gains by it, and it is safe.
-    /// Collective.
-    pub(super) fn agree_on_sieving(&self, view: &View, hints: &Hints) -> Result<WriteSieving> {
-        let before = self.state.lock().sieving;
-        let holes = view.filetype.size() > 0 && view.filetype.contiguous_at().is_none();
-        let driver = self.driver()?;
-        let wanted = self.amode.write && holes && self.write_stride(&*driver, view, hints) > 0;
+    /// Asks whether a rank gains by sieving writes through its new view, and whether any cannot.
+    pub(super) fn ask_about_sieving(
+        &self,
+        survey: &mut Survey<'_, Communicator>,
+        view: Option<&FileView>,
+        said: &Request,
+    ) -> Vote {
+        let mut hints = self.state.lock().hints.clone();
+        hints.update(said);
+        let driver = self.driver().ok();
+        let gains = |driver: &Arc<dyn Driver>, view: &View| {
+            let holes = view.filetype.size() > 0 && view.filetype.contiguous_at().is_none();
+            self.amode.write && holes && self.write_stride(&**driver, view, &hints) > 0
+        };
+        let pair = driver.as_ref().zip(view);
+        let wanted = pair.is_some_and(|(driver, view)| gains(driver, &view.layout));
         let forced = hints.romio_ds_write == Toggle::Enable;
-        let possible = driver.readable() && (forced || self.filesystem.is_local());
-        let votes = Box::new([i64::from(wanted), i64::from(!possible)]);
-        let votes = block_on(self.ranks.max(votes))?;
-        let mut agreed = WriteSieving { active: false, ..before };
-        if votes[0] != 0 && votes[1] == 0 {
-            let alone = match self.ranks.rank() {
-                0 => i64::from(become_sieving(&*driver) || forced || self.amode.unique_open),
-                _ => 0,
-            };
-            agreed.active = block_on(self.ranks.max(Box::new([alone])))?[0] != 0;
+        let readable = driver.is_some_and(|driver| driver.readable());
+        let possible = readable && (forced || self.filesystem.is_local());
+        Vote {
+            wanted: survey.most(i64::from(wanted)),
+            impossible: survey.most(i64::from(!possible)),
+            forced: survey.most(i64::from(forced)),
         }
-        agreed.locked_writes = agreed.active || before.locked_writes && !before.active;
-        agreed.why_not = (forced && !agreed.active && votes[0] != 0)
+    }
+
+    /// Whether writes through the new view are sieved: if any rank gains by it, and it is safe.
+    /// Collective if any rank does.
+    pub(super) fn agree_on_sieving(&self, vote: Vote, answers: &Answers) -> Result<WriteSieving> {
+        let before = self.state.lock().sieving;
+        let wanted = answers.most(vote.wanted) != 0;
+        let forced = answers.most(vote.forced) != 0;
+        let mut active = false;
+        if wanted && answers.most(vote.impossible) == 0 {
+            let alone = self.ranks.rank() == 0
+                && self.driver().is_ok_and(|driver| become_sieving(&*driver))
+                || forced
+                || self.amode.unique_open;
+            active = block_on(self.ranks.max(Box::new([i64::from(alone)])))?[0] != 0;
+        }
+        if before.active && !active && self.ranks.rank() == 0 {
+            self.driver()?.unlock(SIEVED, 1);
+        }
+        let others = before.locked_writes && !before.active;
+        let why_not = (forced && wanted && !active)
             .then_some("the file cannot be read back through this opening");
-        if before.active && !agreed.active && self.ranks.rank() == 0 {
-            driver.unlock(SIEVED, 1);
-        }
-        Ok(agreed)
+        Ok(WriteSieving { active, locked_writes: active || others, why_not })
     }
 
     /// Distance up to which writes through `view` are better sieved.

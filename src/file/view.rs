@@ -4,11 +4,12 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use super::File;
-use super::info::{agree_on_hints, entries};
-use crate::engine::ranks::Ranks;
+use super::info::{Ballot, entries};
+use crate::engine::ranks::{Ranks, Survey};
 use crate::error::{Class, Error, Result};
 use crate::hint::Request;
 use crate::mpi::{self, Datatype, Info};
+use crate::run::block_on;
 use crate::view::datarep::Representation;
 use crate::view::layout::View;
 use crate::view::typemap::{Monotony, Typemap};
@@ -69,6 +70,15 @@ impl FileView {
         let layout = View { displacement, etype_size: in_etype.size(), filetype: in_file };
         let (etype, filetype) = (etype.dup()?, filetype.dup()?);
         Ok(FileView { layout, representation, datarep, etype, filetype })
+    }
+
+    /// What must be the same on all ranks, as a number: representation and size of an etype.
+    fn common(&self) -> i64 {
+        let name = self
+            .datarep
+            .bytes()
+            .fold(0i64, |sum, byte| sum.wrapping_mul(31).wrapping_add(i64::from(byte)));
+        name ^ (self.layout.etype_size as i64).rotate_left(20)
     }
 
     /// Bytes of the view before its etype number `offset`.
@@ -144,24 +154,23 @@ impl File {
         let view = self.checked_displacement(displacement).and_then(|displacement| {
             FileView::new(displacement, etype, filetype, datarep, self.amode.write)
         });
-        let request = agree_on_hints(&self.ranks, entries(info).map(|e| Request::of_info(&e)));
-        let view = view.and_then(|view| request.map(|request| (view, request)));
-        let common = view.as_ref().map_or(0, |(view, _)| {
-            let name = view
-                .datarep
-                .bytes()
-                .fold(0i64, |sum, byte| sum.wrapping_mul(31).wrapping_add(i64::from(byte)));
-            (name ^ (view.layout.etype_size as i64).rotate_left(20)) >> 1
-        });
-        // A rank without a view has no say in what must be the same.
-        let view = self.agree(view)?;
-        let (view, request) = self.agree_on("data representations or etypes", common, Ok(view))?;
-        let hints = {
-            let mut state = self.state.lock();
-            state.hints.update(&request);
-            state.hints.clone()
-        };
-        let sieving = self.agree_on_sieving(&view.layout, &hints)?;
+        let said = entries(info);
+        let own = said.as_ref().map_or_else(|_| Request::of_info(&[]), |own| Request::of_info(own));
+        let mut survey = Survey::new(&self.ranks);
+        let common = survey.same(view.as_ref().map_or(0, FileView::common));
+        let sieving = self.ask_about_sieving(&mut survey, view.as_ref().ok(), &own);
+        let ballot = Ballot::ask(&mut survey, own, self.ranks.rank());
+        let verdict = view.and_then(|view| said.map(|_| view));
+        let (view, answers) = block_on(survey.hold(verdict))?;
+        if !answers.same(common) {
+            let text =
+                format!("the ranks of {} set unlike data representations or etypes", self.name);
+            return Err(Error::new(Class::NotSame, text));
+        }
+        let request = ballot.count(&self.ranks, &answers)?;
+        self.state.lock().hints.update(&request);
+        let sieving = self.agree_on_sieving(sieving, &answers)?;
+        // All ranks have come here, so nobody uses the shared pointer with the old view.
         let reset = if self.ranks.rank() == 0 { self.store_shared(0) } else { Ok(()) };
         {
             let mut state = self.state.lock();
@@ -174,7 +183,7 @@ impl File {
     fn checked_displacement(&self, displacement: i64) -> Result<u64> {
         self.no_split_access()?;
         let current = mpi::library()?.constants().displacement_current;
-        if displacement == i64::from(current) && self.amode.sequential {
+        if displacement == current && self.amode.sequential {
             let view = self.state_view();
             let position = view.position_of(self.position_shared()?)?;
             return Ok(view.layout.offset_of(position));

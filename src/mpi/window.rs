@@ -9,7 +9,7 @@ use super::library::{Library, call, library};
 use crate::error::Result;
 
 /// An i64 that lives with rank 0 and that all ranks of a communicator can fetch and add to,
-/// without rank 0 doing anything for it where they share memory. Zero at first.
+/// without rank 0 doing anything for it where they share memory.
 #[derive(Debug)]
 pub struct SharedWord(Place);
 
@@ -33,15 +33,16 @@ unsafe impl Sync for SharedWord {}
 const WORD_BYTES: i64 = 64;
 
 impl SharedWord {
-    /// A new one. Collective over `comm`, whose spread over the nodes is `node`.
-    pub fn new(comm: Comm, node: NodeInfo) -> Result<SharedWord> {
+    /// A new one with the value that rank 0 gives. Collective over `comm`, whose spread over the
+    /// nodes is `node`.
+    pub fn new(comm: Comm, node: NodeInfo, value: i64) -> Result<SharedWord> {
         let library = library()?;
         let place = if comm.size()? == 1 {
-            Place::Process(Box::default())
+            Place::Process(Box::new(AtomicI64::new(value)))
         } else if node.node_count == 1 {
-            on_one_node(library, comm)?
+            on_one_node(library, comm, value)?
         } else {
-            on_several_nodes(library, comm)?
+            on_several_nodes(library, comm, value)?
         };
         Ok(SharedWord(place))
     }
@@ -97,7 +98,7 @@ impl SharedWord {
     }
 }
 
-fn on_one_node(library: &Library, comm: Comm) -> Result<Place> {
+fn on_one_node(library: &Library, comm: Comm, value: i64) -> Result<Place> {
     let first = comm.rank()? == 0;
     let size = if first { WORD_BYTES } else { 0 };
     let info = library.handles().info_null;
@@ -110,13 +111,13 @@ fn on_one_node(library: &Library, comm: Comm) -> Result<Place> {
     let word = address.cast::<AtomicI64>().cast_const();
     if first {
         // SAFETY: the window has 64 bytes for rank 0, which the MPI aligns for any type.
-        unsafe { &*word }.store(0, Ordering::SeqCst);
+        unsafe { &*word }.store(value, Ordering::SeqCst);
     }
     comm.barrier()?;
     Ok(Place::Node { win, word })
 }
 
-fn on_several_nodes(library: &Library, comm: Comm) -> Result<Place> {
+fn on_several_nodes(library: &Library, comm: Comm, value: i64) -> Result<Place> {
     let first = comm.rank()? == 0;
     let size = if first { WORD_BYTES } else { 0 };
     let info = library.handles().info_null;
@@ -126,7 +127,7 @@ fn on_several_nodes(library: &Library, comm: Comm) -> Result<Place> {
     let win = returning_errors(library, slot.word(library))?;
     call!(library, win_lock_all(0, win.0))?;
     if first {
-        remote(win, 0, |library| library.handles().replace)?;
+        remote(win, value, |library| library.handles().replace)?;
     }
     comm.barrier()?;
     Ok(Place::Nodes { win })

@@ -183,8 +183,7 @@ fn threads_move_the_same_bytes() {
             };
             let done = transfer(&disk, &access).unwrap();
             assert_eq!((done.size, done.threads), (18_000_000, threads));
-            let bytes = disk.bytes.lock().clone();
-            bytes
+            disk.bytes.into_inner()
         })
         .into();
     assert!(files[0] == files[1]);

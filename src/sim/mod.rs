@@ -1,5 +1,7 @@
 //! The engines against a naive model: ranks in one thread, a file in memory, random cases.
 
+#![forbid(unsafe_code)]
+
 mod case;
 mod disk;
 mod individual;

@@ -4,7 +4,8 @@
 //! pre-calculation of a cycle is one such jump), and then hands out pieces in typemap order:
 //! many at once where they are equally long and equally far apart.
 
-use super::typemap::{Element, Node, Shape, Typemap};
+use super::node::{Node, Shape};
+use super::typemap::{Element, Typemap};
 
 /// `count` pieces of `length` bytes, `stride` bytes from start to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
