@@ -63,7 +63,7 @@ impl File {
     fn shared_target(&self, offset: i64, whence: c_int) -> Result<i64> {
         let from = match Whence::new(whence)? {
             Whence::Start => 0,
-            Whence::Current => self.position_shared()?,
+            Whence::Current => self.load_shared()?,
             Whence::End => self.end_of_file(&self.state_view())?,
         };
         target(from, offset)
@@ -77,6 +77,11 @@ impl File {
 
     /// The shared file pointer.
     pub fn position_shared(&self) -> Result<i64> {
+        self.random_access("asking for the shared file pointer")?;
+        self.load_shared()
+    }
+
+    pub(super) fn load_shared(&self) -> Result<i64> {
         self.with_shared(|pointer| pointer.load())
     }
 

@@ -29,7 +29,8 @@ impl File {
         size: i64,
         resize: impl FnOnce(&dyn Driver, u64) -> Result<()>,
     ) -> Result<()> {
-        let checked = self.writable().and_then(|()| {
+        let allowed = self.random_access("changing the size").and_then(|()| self.writable());
+        let checked = allowed.and_then(|()| {
             u64::try_from(size)
                 .map_err(|_| Error::new(Class::Arg, format!("{size} is no size for a file")))
         });

@@ -185,7 +185,7 @@ impl File {
         let current = mpi::library()?.constants().displacement_current;
         if displacement == current && self.amode.sequential {
             let view = self.state_view();
-            let position = view.position_of(self.position_shared()?)?;
+            let position = view.position_of(self.load_shared()?)?;
             return Ok(view.layout.offset_of(position));
         }
         if self.amode.sequential {
