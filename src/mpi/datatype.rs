@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
 
+use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 
 use super::contents;
@@ -184,13 +185,13 @@ fn share(value: *mut c_void) -> Arc<Kept> {
 
 /// The key under which typemaps are kept with datatypes, made at the first use.
 fn keyval(library: &Library) -> Result<c_int> {
-    static KEYVAL: OnceLock<c_int> = OnceLock::new();
-    if let Some(keyval) = KEYVAL.get() {
-        return Ok(*keyval);
-    }
-    let (mut keyval, nothing) = (library.constants().keyval_invalid, std::ptr::null_mut());
-    call!(library, type_create_keyval(copy_kept, drop_kept, &mut keyval, nothing))?;
-    Ok(*KEYVAL.get_or_init(|| keyval))
+    static KEYVAL: OnceCell<c_int> = OnceCell::new();
+    let create = || -> Result<c_int> {
+        let (mut keyval, nothing) = (library.constants().keyval_invalid, std::ptr::null_mut());
+        call!(library, type_create_keyval(copy_kept, drop_kept, &mut keyval, nothing))?;
+        Ok(keyval)
+    };
+    KEYVAL.get_or_try_init(create).copied()
 }
 
 /// A duplicate of a datatype has the same typemap.

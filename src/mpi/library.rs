@@ -1,10 +1,11 @@
 //! Finds the MPI library of this process and learns its ABI.
 
 use std::ffi::{CStr, CString, c_int, c_void};
-use std::sync::OnceLock;
 
 use super::constants::{Abi, Constants, Handles};
 use super::functions::Functions;
+use once_cell::sync::OnceCell;
+
 use crate::error::{Class, Error, Result};
 
 /// The MPI library underneath: its functions and its constants.
@@ -25,18 +26,15 @@ macro_rules! call {
 }
 pub(super) use call;
 
-static LIBRARY: OnceLock<Library> = OnceLock::new();
+/// Of once_cell, whose initialisation may fail and be tried again.
+static LIBRARY: OnceCell<Library> = OnceCell::new();
 
 /// The MPI library of this process, found at the first call.
 ///
 /// Fails where there is none: a preloaded library also comes into shells and launchers. It is
 /// looked for again next time, because Python may load an MPI at any moment.
 pub fn library() -> Result<&'static Library> {
-    if let Some(library) = LIBRARY.get() {
-        return Ok(library);
-    }
-    let found = Library::find()?;
-    Ok(LIBRARY.get_or_init(|| found))
+    LIBRARY.get_or_try_init(Library::find)
 }
 
 impl Library {
