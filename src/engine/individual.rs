@@ -217,10 +217,13 @@ impl Cycle<'_, '_> {
                 Direction::Write => job.write(file, piece).map(|()| size),
             };
         }
-        if contiguous && direction == Direction::Read {
+        if contiguous && !(direction == Direction::Write && self.access.plan.locked_writes) {
             let offset = view.displacement.saturating_add_signed(file.displacement());
             file.next(size);
-            return bounce::read(self.driver, offset, piece);
+            return match direction {
+                Direction::Read => bounce::read(self.driver, offset, piece),
+                Direction::Write => self.driver.write_at(offset, &[piece]).map(|()| size),
+            };
         }
         self.listed(file, &mut MemorySide::Contiguous(piece), size)
     }

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::memory::{Piece, Window};
 use crate::view::cursor::Cursor;
 use crate::view::layout::View;
+use crate::view::typemap::Monotony;
 
 /// Whether accesses of one direction are sieved, and with how much memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +26,12 @@ pub struct Sieving {
 }
 
 impl Sieving {
-    /// Whether an access through `view` is sieved.
+    /// Whether an access through `view` is sieved. One that names bytes twice never is: how much
+    /// of it lies in a window, or before the end of the file, is no longer a matter of counting.
     pub fn pays(&self, view: &View) -> bool {
-        view.granularity().1 <= self.stride
+        self.stride > 0
+            && view.granularity().1 <= self.stride
+            && view.filetype.monotony() == Monotony::Increasing
     }
 }
 

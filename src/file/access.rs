@@ -107,10 +107,10 @@ impl File {
     }
 
     fn move_bytes(&self, checked: &Checked, position: u64) -> Result<u64> {
-        let end = position.checked_add(checked.size);
         if checked.size == 0 {
             return Ok(0);
         }
+        let end = position.checked_add(checked.size);
         let last = end.map(|end| checked.view.layout.offset_of(end - 1));
         if last.is_none_or(|last| last >= i64::MAX as u64) {
             return Err(Error::new(Class::Arg, "the access ends beyond the largest file offset"));

@@ -41,7 +41,8 @@ impl File {
         let kind = if self.amode.write { LockKind::Exclusive } else { LockKind::Shared };
         let first = self.ranks.rank() == 0;
         let taken = match first {
-            true => driver.try_lock(PROBE, 1, kind).map(drop),
+            // Another opening may be trying: with its lock in place ours would not be tried.
+            true => driver.lock(PROBE, 1, kind),
             false => Ok(()),
         };
         self.agree(taken)?;

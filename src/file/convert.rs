@@ -3,6 +3,7 @@
 //! The conversion works on stretches of the stream in buffers of the library: memory is gathered,
 //! converted, and handed to the engine as plain bytes of the view; a read goes the other way.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 
 use super::File;
@@ -79,23 +80,23 @@ impl File {
         let Some(converts) = converts else {
             return self.transfer(checked.direction, &checked.view, position, &checked.memory);
         };
-        let asked = checked.buffer;
-        let items = (asked.count as u64).max(1);
-        let (item, in_memory) = ((checked.size / items).max(1), checked.memory.size() / items);
-        let most = (STRETCH as u64 / item).max(1) as i64;
-        let address = asked.address as *mut c_void;
+        let datatype = checked.buffer.datatype;
+        let address = checked.buffer.address as *mut c_void;
+        let Units { total, in_file, in_memory, items } = Units::of(checked)?;
+        let most = (STRETCH as u64 / in_file).max(1) as i64;
         let (mut first, mut position) = (0, position);
-        while first < asked.count {
-            let count = most.min(asked.count - first);
-            let mut packed = buffer(count as u64 * item)?;
-            let in_file = packed.as_mut_ptr().cast();
+        while first < total {
+            let count = most.min(total - first);
+            let mut packed = buffer(count as u64 * in_file)?;
+            let file_buffer = packed.as_mut_ptr().cast();
             if checked.direction == Direction::Write {
-                converts(address, asked.datatype, count, in_file, first)?;
+                converts(address, datatype, count * items, file_buffer, first * items)?;
             }
             let moved = self.move_packed(checked, position, &mut packed)?;
-            let whole = (moved / item) as i64;
+            let whole = (moved / in_file) as i64;
             if checked.direction == Direction::Read && whole > 0 {
-                converts(address, asked.datatype, whole, packed.as_mut_ptr().cast(), first)?;
+                let file_buffer = packed.as_mut_ptr().cast();
+                converts(address, datatype, whole * items, file_buffer, first * items)?;
             }
             first += whole;
             position += moved;
@@ -104,6 +105,35 @@ impl File {
             }
         }
         Ok(first as u64 * in_memory)
+    }
+}
+
+/// What an access is cut into for the functions of the user, which count data items: entries of
+/// predefined types. Where all are alike a unit is one of them, else one of the caller's datatype.
+struct Units {
+    total: i64,
+    /// Bytes of one in the file.
+    in_file: u64,
+    /// Bytes of one in memory.
+    in_memory: u64,
+    /// Data items in one.
+    items: i64,
+}
+
+impl Units {
+    fn of(checked: &Checked) -> Result<Units> {
+        let (seen, alike) = (Cell::new(None), Cell::new(true));
+        let representation = &checked.view.representation;
+        let items = checked.buffer.datatype.typemap_with(&|named, typemap| {
+            let sizes = (typemap.size(), representation.file_size(named, typemap)?);
+            let before = seen.replace(Some(sizes));
+            alike.set(alike.get() && before.is_none_or(|before| before == sizes));
+            Ok(1)
+        })?;
+        let (count, items) = (checked.buffer.count.max(1), (items.size() as i64).max(1));
+        let (total, items) = if alike.get() { (count * items, 1) } else { (count, items) };
+        let in_file = (checked.size / total as u64).max(1);
+        Ok(Units { total, in_file, in_memory: checked.memory.size() / total as u64, items })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Opening a file: the one place where all ranks get to know each other.
 
 use std::ffi::{CStr, c_int};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock};
@@ -146,7 +146,15 @@ fn nodes(ranks: &Communicator) -> Result<NodeInfo> {
 /// Cores that this rank may call its own: those it may run on, or its share of the machine where
 /// that is less.
 fn cores(nodes: NodeInfo) -> usize {
-    let allowed = std::thread::available_parallelism().map_or(1, usize::from);
+    // Asking takes some twenty system calls, so it is done once.
+    static MACHINE: OnceLock<(usize, usize)> = OnceLock::new();
+    let (allowed, machine) = *MACHINE.get_or_init(|| {
+        let allowed = std::thread::available_parallelism().map_or(1, usize::from);
+        let machine = std::fs::read_to_string("/sys/devices/system/cpu/online")
+            .ok()
+            .and_then(|list| count_list(list.trim()));
+        (allowed, machine.unwrap_or(allowed))
+    });
     // An opening of MPI_COMM_SELF knows nothing of its neighbours, but the launcher does.
     let neighbours = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"]
         .iter()
@@ -154,10 +162,6 @@ fn cores(nodes: NodeInfo) -> usize {
         .chain([nodes.node_size])
         .max()
         .unwrap_or(1);
-    let machine = std::fs::read_to_string("/sys/devices/system/cpu/online")
-        .ok()
-        .and_then(|list| count_list(list.trim()))
-        .unwrap_or(allowed);
     allowed.min((machine / neighbours).max(1))
 }
 

@@ -91,10 +91,13 @@ impl File {
         let view = self.state_view();
         let position = view.position_of(offset)?;
         let place = view.layout.offset_of(position);
-        i64::try_from(place).map_err(|_| {
-            let text = format!("offset {offset} of the view lies behind the largest file offset");
-            Error::new(Class::Arg, text)
-        })
+        match i64::try_from(place) {
+            Ok(place) if place < i64::MAX => Ok(place),
+            _ => {
+                let text = format!("offset {offset} of the view lies beyond the largest offset");
+                Err(Error::new(Class::Arg, text))
+            }
+        }
     }
 
     /// The first etype of the view that starts at or behind the end of the file.

@@ -34,7 +34,9 @@ const LARGEST_WINDOW: u64 = 512 << 10;
 /// The questions about sieving in a survey.
 pub(super) struct Vote {
     wanted: Place,
-    impossible: Place,
+    unreadable: Place,
+    remote: Place,
+    /// Rank 0's hints hold for all.
     forced: Place,
 }
 
@@ -87,12 +89,12 @@ impl File {
         };
         let pair = driver.as_ref().zip(view);
         let wanted = pair.is_some_and(|(driver, view)| gains(driver, &view.layout));
-        let forced = hints.romio_ds_write == Toggle::Enable;
+        let forced = self.ranks.rank() == 0 && hints.romio_ds_write == Toggle::Enable;
         let readable = driver.is_some_and(|driver| driver.readable());
-        let possible = readable && (forced || self.filesystem.is_local());
         Vote {
             wanted: survey.most(i64::from(wanted)),
-            impossible: survey.most(i64::from(!possible)),
+            unreadable: survey.most(i64::from(!readable)),
+            remote: survey.most(i64::from(!self.filesystem.is_local())),
             forced: survey.most(i64::from(forced)),
         }
     }
@@ -103,12 +105,13 @@ impl File {
         let before = self.state.lock().sieving;
         let wanted = answers.most(vote.wanted) != 0;
         let forced = answers.most(vote.forced) != 0;
+        let possible =
+            answers.most(vote.unreadable) == 0 && (forced || answers.most(vote.remote) == 0);
         let mut active = false;
-        if wanted && answers.most(vote.impossible) == 0 {
+        if wanted && possible {
+            let promised = forced || self.amode.unique_open;
             let alone = self.ranks.rank() == 0
-                && self.driver().is_ok_and(|driver| become_sieving(&*driver))
-                || forced
-                || self.amode.unique_open;
+                && self.driver().is_ok_and(|driver| become_sieving(&*driver, promised));
             active = block_on(self.ranks.max(Box::new([i64::from(alone)])))?[0] != 0;
         }
         if before.active && !active && self.ranks.rank() == 0 {
@@ -159,15 +162,18 @@ fn window(hint: u64) -> usize {
     hint.clamp(1, LARGEST_WINDOW) as usize
 }
 
-/// Leaves the mark of a sieving opening, unless another opening has the file for writing.
-fn become_sieving(driver: &dyn Driver) -> bool {
+/// Leaves the mark of a sieving opening, unless another opening has the file for writing. Where
+/// the user has promised that no other writes it, or wants it all the same, the mark still tells
+/// those that come later.
+fn become_sieving(driver: &dyn Driver, promised: bool) -> bool {
     if driver.lock(SIEVED, 1, LockKind::Shared).is_err() {
-        return false;
+        return promised;
     }
     let alone = driver.try_lock(OPENED, 1, LockKind::Exclusive).unwrap_or(false);
     let marked = driver.lock(OPENED, 1, LockKind::Shared).is_ok();
-    if !alone {
+    let sieves = alone && marked || promised;
+    if !sieves {
         driver.unlock(SIEVED, 1);
     }
-    alone && marked
+    sieves
 }

@@ -151,6 +151,10 @@ impl File {
         datarep: &CStr,
         info: Info,
     ) -> Result<()> {
+        if self.amode.sequential {
+            // The shared pointer is where the new view starts: everybody must have left it there.
+            block_on(self.ranks.max(Box::new([0])))?;
+        }
         let view = self.checked_displacement(displacement).and_then(|displacement| {
             FileView::new(displacement, etype, filetype, datarep, self.amode.write)
         });

@@ -140,6 +140,31 @@ fn reads_what_a_plain_loop_would() {
 }
 
 #[test]
+fn a_view_that_names_bytes_twice_is_read_byte_by_byte() {
+    let file: Vec<u8> = (0..5000).map(|i| (i * 7 / 3) as u8).collect();
+    for (run, extent, size) in [(1000, 100, 3000), (1000, 900, 5000), (2000, 1, 9000), (1, 1, 10)] {
+        for buffer_size in [1, 64, 1000, 100_000] {
+            let filetype = Arc::new(Typemap::bytes(run).resized(0, extent));
+            let view = View { displacement: 4000, etype_size: 1, filetype };
+            let sieving = Sieving { stride: u64::MAX, buffer_size };
+            let plan = Plan { threads: 1, read: sieving, write: sieving, locked_writes: false };
+            let mut memory = vec![0xEE; size];
+            let user = UserMemory::within(&mut memory, 0, Typemap::bytes(size as u64), 1);
+            let disk = Disk::with(file.clone());
+            let gate = &Gate::default();
+            let (direction, position) = (Direction::Read, 0);
+            let access = Access { direction, view: &view, position, memory: &user, plan, gate };
+            let done = transfer(&disk, &access).unwrap();
+            let place = |i: usize| 4000 + i / run as usize * extent as usize + i % run as usize;
+            let expected: Vec<u8> =
+                (0..size).map_while(|index| file.get(place(index)).copied()).collect();
+            assert_eq!(done.size, expected.len() as u64, "{run} bytes every {extent}");
+            assert!(memory.starts_with(&expected), "{run} bytes every {extent}");
+        }
+    }
+}
+
+#[test]
 fn a_failing_disk_is_an_error_and_leaves_no_lock() {
     for seed in 1..=500 {
         let case = Case::random(seed);

@@ -78,7 +78,7 @@ impl<'a> Cursor<'a> {
 
     /// Displacement of the byte under the cursor.
     pub fn displacement(&self) -> i64 {
-        self.base + self.inside as i64
+        self.base.saturating_add_unsigned(self.inside)
     }
 
     /// What the run under the cursor is made of.
@@ -109,7 +109,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn tile_base(&self, shift: i64) -> i64 {
-        shift.saturating_add((self.tile as i64).saturating_mul(self.extent))
+        reach(shift, self.tile, self.extent)
     }
 
     /// Enters `node`, `position` data bytes into it.
@@ -124,13 +124,13 @@ impl<'a> Cursor<'a> {
                 Shape::Repeat { child, count: _, stride } => {
                     let index = position / child.size;
                     position -= index * child.size;
-                    (index, (&**child, base + index as i64 * stride))
+                    (index, (&**child, reach(base, index, *stride)))
                 }
                 Shape::Blocks { element, displacements, lengths } => {
                     let index = lengths.find(position);
                     let (before, length) = lengths.at(index);
                     self.frames.push(Frame { node, base, index: index as u64 });
-                    self.base = base + displacements[index];
+                    self.base = base.saturating_add(displacements[index]);
                     (self.length, self.inside) = (length, position - before);
                     self.element = *element;
                     return;
@@ -138,7 +138,7 @@ impl<'a> Cursor<'a> {
                 Shape::Members { displacements, ends, children } => {
                     let index = ends.partition_point(|&end| end <= position);
                     position -= if index == 0 { 0 } else { ends[index - 1] };
-                    (index as u64, (&*children[index], base + displacements[index]))
+                    (index as u64, (&*children[index], base.saturating_add(displacements[index])))
                 }
             };
             self.frames.push(Frame { node, base, index });
@@ -155,13 +155,13 @@ impl<'a> Cursor<'a> {
             let child = match &node.shape {
                 Shape::Run { .. } => None,
                 Shape::Repeat { child, count, stride } => {
-                    (index < *count).then(|| (&**child, base + index as i64 * stride))
+                    (index < *count).then(|| (&**child, reach(base, index, *stride)))
                 }
                 Shape::Blocks { displacements, lengths, .. } => {
                     let place = index as usize;
                     if place < displacements.len() {
                         frame.index = index;
-                        self.base = base + displacements[place];
+                        self.base = base.saturating_add(displacements[place]);
                         (self.length, self.inside) = (lengths.at(place).1, 0);
                         return;
                     }
@@ -169,7 +169,9 @@ impl<'a> Cursor<'a> {
                 }
                 Shape::Members { displacements, children, .. } => {
                     let place = index as usize;
-                    children.get(place).map(|child| (&**child, base + displacements[place]))
+                    children
+                        .get(place)
+                        .map(|child| (&**child, base.saturating_add(displacements[place])))
                 }
             };
             if let Some((child, base)) = child {
@@ -224,6 +226,13 @@ impl<'a> Cursor<'a> {
             self.next_run();
         }
     }
+}
+
+/// Where number `index` lies of things `stride` bytes apart. Beyond all files it stays at the
+/// largest offset, where every access is refused, and never comes around to a small one.
+fn reach(base: i64, index: u64, stride: i64) -> i64 {
+    let index = i64::try_from(index).unwrap_or(i64::MAX);
+    base.saturating_add(index.saturating_mul(stride))
 }
 
 #[cfg(test)]
@@ -328,6 +337,19 @@ mod tests {
         assert_eq!(cursor.next(100).length, 2);
         assert_eq!(cursor.displacement(), 7_999_999_996);
         assert_eq!(typemap.size_before(8_000_000_000), 4_000_000_004);
+    }
+
+    #[test]
+    fn a_place_beyond_all_files_never_looks_like_a_small_one() {
+        let far = int().hvector(2, 1, 1 << 40).resized(0, 1 << 62);
+        let inner = Typemap::structure(&[(0, 1, int()), (1 << 40, 3, int().resized(0, 8))]);
+        for typemap in [far, inner.resized(0, 1 << 62), int().resized(0, i64::MAX)] {
+            let third = typemap.size() * 2;
+            for position in third..third + typemap.size() {
+                assert_eq!(Cursor::new(&typemap, position).displacement(), i64::MAX);
+            }
+        }
+        assert_eq!(Cursor::new(&int(), u64::MAX - 1).displacement(), i64::MAX);
     }
 
     #[test]

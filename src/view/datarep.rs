@@ -11,8 +11,9 @@ use super::typemap::{Element, Typemap};
 use crate::error::{Class, Error, Result};
 use crate::mpi::Datatype;
 
-/// Converts `count` items of a datatype between the user's buffer, from item `position` on, and
-/// a contiguous buffer in the file's form.
+/// Converts `count` data items between the user's buffer, from item `position` of the tiled
+/// datatype on, and a contiguous buffer in the file's form. Data items are the entries of
+/// predefined types in the datatype's signature, as the standard counts them.
 pub type ConversionFn =
     Box<dyn Fn(*mut c_void, Datatype, i64, *mut c_void, i64) -> Result<()> + Send + Sync>;
 
