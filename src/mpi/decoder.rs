@@ -108,7 +108,10 @@ impl<'a> Decoder<'a> {
         match self.size_in_file {
             // The representation knows what a predefined type takes.
             Some(size) if made.is_predefined() => Ok(Typemap::bytes(size(datatype, &typemap)?)),
-            Some(_) if made != Combiner::Resized => Ok(typemap),
+            // Nothing in it has another size, so the MPI's bounds hold for the file as well.
+            Some(_) if made != Combiner::Resized && typemap.size() != datatype.size()? => {
+                Ok(typemap)
+            }
             // The rules for bounds, and for the padding at the end, are the MPI's.
             _ => {
                 let (lb, extent) = datatype.extent()?;
