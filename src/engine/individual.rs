@@ -26,7 +26,7 @@ const STAGE_SIZE: u64 = 256 << 10;
 const VECTORED_PIECE: u64 = 16 << 10;
 
 /// How an access is to be done; comes from the hints and the driver.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Plan {
     /// Most threads to use.
     pub threads: usize,

@@ -16,7 +16,7 @@ use crate::view::layout::View;
 use crate::view::typemap::Monotony;
 
 /// Whether accesses of one direction are sieved, and with how much memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sieving {
     /// Sieve accesses whose pieces are on average at most this many bytes apart, from start to
     /// start; 0 never.

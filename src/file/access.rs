@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::File;
 use super::view::{FileView, typemap_in_file};
+use crate::driver::Driver;
 use crate::engine::individual::{Access, Done, How, Plan, transfer};
 use crate::error::{Class, Error, Result};
 use crate::memory::UserMemory;
@@ -17,6 +18,8 @@ pub(super) struct Checked {
     pub(super) view: Arc<FileView>,
     pub(super) buffer: Buffer,
     pub(super) memory: UserMemory,
+    driver: Arc<dyn Driver>,
+    plan: Plan,
     /// Bytes in the file; in memory there are as many unless the representation converts.
     pub(super) size: u64,
 }
@@ -71,7 +74,7 @@ impl File {
 
     fn check(&self, operation: &Operation) -> Result<Checked> {
         let Buffer { address, count, datatype } = operation.buffer;
-        self.driver()?;
+        let driver = self.driver()?;
         if operation.coordination == Coordination::Collective {
             self.no_split_access()?;
         }
@@ -92,7 +95,10 @@ impl File {
             Positioning::Shared => {}
         }
         self.amode.allows(operation.direction)?;
-        let view = self.state_view();
+        let (view, plan) = {
+            let state = self.state.lock();
+            (state.view.clone(), state.plan)
+        };
         let typemap = datatype.typemap()?;
         let item = match view.representation.is_native() {
             true => typemap.size(),
@@ -103,7 +109,7 @@ impl File {
         total(count, typemap.size())?;
         let memory = UserMemory::of_caller(address, typemap, count)?;
         let direction = operation.direction;
-        Ok(Checked { direction, view, buffer: operation.buffer, memory, size })
+        Ok(Checked { direction, view, buffer: operation.buffer, memory, driver, plan, size })
     }
 
     fn move_bytes(&self, checked: &Checked, position: u64) -> Result<u64> {
@@ -115,44 +121,30 @@ impl File {
         if last.is_none_or(|last| last >= i64::MAX as u64) {
             return Err(Error::new(Class::Arg, "the access ends beyond the largest file offset"));
         }
-        let driver = self.driver()?;
         let (direction, view) = (checked.direction, &checked.view);
         let range = (position, checked.size);
-        self.atomically(&*driver, direction, &view.layout, range, || {
+        self.atomically(&*checked.driver, direction, &view.layout, range, || {
             match view.representation.is_native() {
-                true => self.transfer(direction, view, position, &checked.memory),
+                true => self.transfer(checked, position, &checked.memory),
                 false => self.convert(checked, position),
             }
         })
     }
 
-    /// Hands native bytes to the engine.
+    /// Hands bytes as they stand in the file to the engine: the user's own, or converted ones.
     pub(super) fn transfer(
         &self,
-        direction: Direction,
-        view: &FileView,
+        checked: &Checked,
         position: u64,
         memory: &UserMemory,
     ) -> Result<u64> {
-        let driver = self.driver()?;
-        let plan = {
-            let state = self.state.lock();
-            let read = self.read_sieving(&*driver, &state.hints);
-            let mut plan = Plan {
-                threads: self.threads(&state),
-                read,
-                write: self.write_sieving(&*driver, &view.layout, &state.hints, state.sieving),
-                locked_writes: state.sieving.locked_writes,
-            };
-            if self.atomicity() {
-                // The locks of atomic mode are held already; a window would need others too.
-                (plan.write.stride, plan.locked_writes) = (0, false);
-            }
-            plan
-        };
-        let layout = &view.layout;
-        let access = Access { direction, view: layout, position, memory, plan, gate: &self.gate };
-        let done = transfer(&*driver, &access)?;
+        let (direction, view, mut plan) = (checked.direction, &checked.view.layout, checked.plan);
+        if self.atomicity() {
+            // The locks of atomic mode are held already; a window would need others too.
+            (plan.write.stride, plan.locked_writes) = (0, false);
+        }
+        let access = Access { direction, view, position, memory, plan, gate: &self.gate };
+        let done = transfer(&*checked.driver, &access)?;
         self.count(direction, &done);
         Ok(done.size)
     }
@@ -171,7 +163,9 @@ impl File {
         };
         let times = if done.how == How::Sieved { done.windows } else { 1 };
         self.counters.add(counter, times);
-        self.counters.add(extra, done.extra_bytes);
+        if done.extra_bytes > 0 {
+            self.counters.add(extra, done.extra_bytes);
+        }
         self.counters.raise(Counter::Threads, done.threads as u64);
     }
 }

@@ -21,7 +21,7 @@ impl File {
         let closed = self.agree(closed);
         // Everybody has closed it, so nobody's bytes come after the file is gone.
         let deleted = match self.amode.delete_on_close && self.ranks.rank() == 0 {
-            true => driver::open::delete(&self.path),
+            true => driver::open::remove(&self.path),
             false => Ok(()),
         };
         let deleted = if self.amode.delete_on_close { self.agree(deleted) } else { Ok(()) };

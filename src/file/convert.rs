@@ -30,7 +30,7 @@ impl File {
     /// Moves packed bytes in the file's form.
     fn move_packed(&self, checked: &Checked, position: u64, packed: &mut [u8]) -> Result<u64> {
         let memory = UserMemory::packed(Piece::of_mut(packed));
-        self.transfer(checked.direction, &checked.view, position, &memory)
+        self.transfer(checked, position, &memory)
     }
 
     fn convert_external32(&self, checked: &Checked, position: u64) -> Result<u64> {
@@ -78,7 +78,7 @@ impl File {
             Direction::Write => &user.write,
         };
         let Some(converts) = converts else {
-            return self.transfer(checked.direction, &checked.view, position, &checked.memory);
+            return self.transfer(checked, position, &checked.memory);
         };
         let datatype = checked.buffer.datatype;
         let address = checked.buffer.address as *mut c_void;

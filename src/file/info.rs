@@ -16,7 +16,9 @@ impl File {
         let ballot = Ballot::ask(&mut survey, said, self.ranks.rank());
         let (_, answers) = block_on(survey.hold(own))?;
         let request = ballot.count(&self.ranks, &answers)?;
-        self.state.lock().hints.update(&request);
+        let mut state = self.state.lock();
+        state.hints.update(&request);
+        self.make_plan(&mut state);
         Ok(())
     }
 

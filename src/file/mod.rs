@@ -29,6 +29,7 @@ pub use self::split::SplitRoutine;
 use self::view::FileView;
 use crate::driver::detect::{self, Filesystem};
 use crate::driver::{self, Driver};
+use crate::engine::individual::Plan;
 use crate::engine::ranks::{Survey, agree};
 use crate::engine::sieve::Gate;
 use crate::error::{Class, Error, Result};
@@ -68,6 +69,8 @@ struct State {
     position: i64,
     hints: Hints,
     sieving: WriteSieving,
+    /// How accesses are done; follows from all of the above.
+    plan: Plan,
 }
 
 impl File {

@@ -14,6 +14,7 @@ use super::view::FileView;
 use super::{File, State};
 use crate::driver::detect::{self, Filesystem, Kind, split_name};
 use crate::driver::open::{OpenOptions, open};
+use crate::engine::individual::Plan;
 use crate::engine::ranks::{Ranks, Survey, agree};
 use crate::engine::sieve::Gate;
 use crate::error::{Class, Error, Result};
@@ -88,6 +89,7 @@ fn open_on(ranks: Communicator, path: &CStr, amode: c_int, info: Info) -> Result
             position: start,
             hints,
             sieving: WriteSieving::beside(answers.most(sieved) != 0),
+            plan: Plan::default(),
         }),
         shared_pointer: Mutex::new(Some(SharedWord::new(ranks.comm(), nodes, start)?)),
         atomic: AtomicBool::new(false),
@@ -97,6 +99,7 @@ fn open_on(ranks: Communicator, path: &CStr, amode: c_int, info: Info) -> Result
         counters: Counters::default(),
         opened: Instant::now(),
     });
+    file.make_plan(&mut file.state.lock());
     file.tell_hints();
     Ok(file)
 }

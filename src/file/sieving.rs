@@ -12,9 +12,10 @@
 
 use std::sync::Arc;
 
-use super::File;
 use super::view::FileView;
-use crate::driver::{Driver, LockKind};
+use super::{File, State};
+use crate::driver::{Driver, Layout, LockKind};
+use crate::engine::individual::Plan;
 use crate::engine::ranks::{Answers, Place, Ranks, Survey};
 use crate::engine::sieve::Sieving;
 use crate::error::Result;
@@ -85,7 +86,7 @@ impl File {
         let driver = self.driver().ok();
         let gains = |driver: &Arc<dyn Driver>, view: &View| {
             let holes = view.filetype.size() > 0 && view.filetype.contiguous_at().is_none();
-            self.amode.write && holes && self.write_stride(&**driver, view, &hints) > 0
+            self.amode.write && holes && write_stride(driver.layout(), view, &hints) > 0
         };
         let pair = driver.as_ref().zip(view);
         let wanted = pair.is_some_and(|(driver, view)| gains(driver, &view.layout));
@@ -123,39 +124,38 @@ impl File {
         Ok(WriteSieving { active, locked_writes: active || others, why_not })
     }
 
-    /// Distance up to which writes through `view` are better sieved.
-    fn write_stride(&self, driver: &dyn Driver, view: &View, hints: &Hints) -> u64 {
-        let stride = match hints.romio_ds_write {
+    /// Decides anew how accesses are done, after the view or the hints have changed.
+    pub(super) fn make_plan(&self, state: &mut State) {
+        let layout = self.driver.read().as_ref().map(|driver| driver.layout()).unwrap_or_default();
+        let hints = &state.hints;
+        let read = match hints.romio_ds_read {
             Toggle::Enable => u64::MAX,
             Toggle::Disable => 0,
-            // A hole is read and written, so it costs twice.
-            Toggle::Automatic => driver.layout().call_size / 2,
+            Toggle::Automatic => layout.call_size,
         };
-        let sieving = Sieving { stride, buffer_size: 0 };
-        if sieving.pays(view) { stride } else { 0 }
-    }
-
-    /// How writes of one access are sieved.
-    pub(super) fn write_sieving(
-        &self,
-        driver: &dyn Driver,
-        view: &View,
-        hints: &Hints,
-        agreed: WriteSieving,
-    ) -> Sieving {
-        let stride = if agreed.active { self.write_stride(driver, view, hints) } else { 0 };
-        Sieving { stride, buffer_size: window(hints.ind_wr_buffer_size) }
-    }
-
-    /// How reads of one access are sieved.
-    pub(super) fn read_sieving(&self, driver: &dyn Driver, hints: &Hints) -> Sieving {
-        let stride = match hints.romio_ds_read {
-            Toggle::Enable => u64::MAX,
-            Toggle::Disable => 0,
-            Toggle::Automatic => driver.layout().call_size,
+        let write = match state.sieving.active {
+            true => write_stride(layout, &state.view.layout, hints),
+            false => 0,
         };
-        Sieving { stride, buffer_size: window(hints.ind_rd_buffer_size) }
+        state.plan = Plan {
+            threads: self.threads(state),
+            read: Sieving { stride: read, buffer_size: window(hints.ind_rd_buffer_size) },
+            write: Sieving { stride: write, buffer_size: window(hints.ind_wr_buffer_size) },
+            locked_writes: state.sieving.locked_writes,
+        };
     }
+}
+
+/// Distance up to which writes through `view` are better sieved; 0 if they are not.
+fn write_stride(layout: Layout, view: &View, hints: &Hints) -> u64 {
+    let stride = match hints.romio_ds_write {
+        Toggle::Enable => u64::MAX,
+        Toggle::Disable => 0,
+        // A hole is read and written, so it costs twice.
+        Toggle::Automatic => layout.call_size / 2,
+    };
+    let sieving = Sieving { stride, buffer_size: 0 };
+    if sieving.pays(view) { stride } else { 0 }
 }
 
 fn window(hint: u64) -> usize {

@@ -179,6 +179,7 @@ impl File {
         {
             let mut state = self.state.lock();
             (state.view, state.position, state.sieving) = (Arc::new(view), 0, sieving);
+            self.make_plan(&mut state);
         }
         self.agree(reset)
     }

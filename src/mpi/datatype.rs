@@ -1,11 +1,11 @@
 //! Datatypes: their bounds, and their typemaps, which are kept with them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
 
 use once_cell::sync::OnceCell;
-use parking_lot::Mutex;
+use parking_lot::RwLock;
 
 use super::contents;
 use super::decoder::{Leaves, decode, decode_in_file};
@@ -149,14 +149,13 @@ struct Kept {
 
 /// What is kept for predefined types, which never go away. All others have it as an attribute,
 /// which the MPI drops with them; the lock also orders threads that look for that.
-static NAMED: Mutex<Option<HashMap<Datatype, Arc<Kept>>>> = Mutex::new(None);
+static NAMED: RwLock<BTreeMap<usize, Arc<Kept>>> = RwLock::new(BTreeMap::new());
 
 fn kept_with(library: &Library, datatype: Datatype) -> Result<Arc<Kept>> {
-    let mut named = NAMED.lock();
-    let named = named.get_or_insert_default();
-    if let Some(kept) = named.get(&datatype) {
+    if let Some(kept) = NAMED.read().get(&datatype.0) {
         return Ok(kept.clone());
     }
+    let mut named = NAMED.write();
     let keyval = keyval(library)?;
     let (mut value, mut found) = (std::ptr::null_mut::<c_void>(), 0);
     call!(library, type_get_attr(datatype.0, keyval, &raw mut value, &mut found))?;
@@ -165,7 +164,7 @@ fn kept_with(library: &Library, datatype: Datatype) -> Result<Arc<Kept>> {
     }
     let kept = Arc::new(Kept::default());
     if datatype.is_named()? {
-        named.insert(datatype, kept.clone());
+        named.insert(datatype.0, kept.clone());
     } else {
         let value = Arc::into_raw(kept.clone()).cast_mut().cast();
         call!(library, type_set_attr(datatype.0, keyval, value))?;

@@ -60,7 +60,8 @@ impl<'a> Cursor<'a> {
             extent: typemap.extent(),
             seamless: typemap.contiguous_at().is_some(),
             tile: 0,
-            frames: Vec::with_capacity(8),
+            // Most typemaps are one run, for which no memory is needed here.
+            frames: Vec::new(),
             base: 0,
             length: 0,
             inside: 0,
