@@ -23,11 +23,12 @@ const CACHE_LINE: usize = 64;
 static DIRECT: AtomicU64 = AtomicU64::new(0);
 static BOUNCED: AtomicU64 = AtomicU64::new(0);
 
-/// Reads a contiguous stretch of the file into a contiguous piece of memory.
-pub fn read(driver: &dyn Driver, offset: u64, piece: Piece) -> Result<u64> {
+/// Reads a contiguous stretch of the file into a contiguous piece of memory. Tells how many bytes
+/// were there, and whether they went through a buffer.
+pub fn read(driver: &dyn Driver, offset: u64, piece: Piece) -> Result<(u64, bool)> {
     let aligned = (piece.address() as usize).is_multiple_of(CACHE_LINE);
     if aligned || piece.len() < WORTHWHILE {
-        return driver.read_at(offset, &[piece]);
+        return Ok((driver.read_at(offset, &[piece])?, false));
     }
     let mut scratch = Scratch::new(BUFFER_SIZE)?;
     let mut done = 0;
@@ -38,7 +39,7 @@ pub fn read(driver: &dyn Driver, offset: u64, piece: Piece) -> Result<u64> {
         let moved = one(driver, offset + done as u64, part, way.then_some(&mut scratch))?;
         done += moved as usize;
         if moved < BUFFER_SIZE as u64 {
-            return Ok(done as u64);
+            return Ok((done as u64, false));
         }
         let elapsed = (start.elapsed().as_nanos() as u64).max(1);
         let before = known.load(Relaxed);
@@ -46,7 +47,7 @@ pub fn read(driver: &dyn Driver, offset: u64, piece: Piece) -> Result<u64> {
     }
     if BOUNCED.load(Relaxed) >= DIRECT.load(Relaxed) {
         let rest = driver.read_at(offset + done as u64, &[piece.skip(done)])?;
-        return Ok(done as u64 + rest);
+        return Ok((done as u64 + rest, false));
     }
     while done < piece.len() {
         let size = BUFFER_SIZE.min(piece.len() - done);
@@ -57,7 +58,7 @@ pub fn read(driver: &dyn Driver, offset: u64, piece: Piece) -> Result<u64> {
             break;
         }
     }
-    Ok(done as u64)
+    Ok((done as u64, true))
 }
 
 fn one(driver: &dyn Driver, offset: u64, to: Piece, through: Option<&mut Scratch>) -> Result<u64> {

@@ -7,6 +7,7 @@
 //! sieving.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::io_array::{IoArray, MemorySide};
 use super::sieve::{self, Gate, Sieving, Tally};
@@ -67,6 +68,8 @@ pub struct Done {
     pub windows: u64,
     /// Bytes in them that nobody asked for.
     pub extra_bytes: u64,
+    /// Whether a read went through a buffer because its memory lies badly.
+    pub bounced: bool,
 }
 
 /// The ways of the individual engine, for the report.
@@ -97,14 +100,16 @@ enum Way {
 pub fn transfer(driver: &dyn Driver, access: &Access<'_>) -> Result<Done> {
     let size = access.memory.size();
     if size == 0 {
-        return Ok(Done { size: 0, how: How::Direct, threads: 1, windows: 0, extra_bytes: 0 });
+        let how = How::Direct;
+        return Ok(Done { size, how, threads: 1, windows: 0, extra_bytes: 0, bounced: false });
     }
     let way = access.way();
     let ranges = threads::split(size, access.threads());
     let tally = Tally::default();
     let size = threads::run(&ranges, |range| access.part(driver, way, range, &tally))?;
-    let (windows, extra_bytes) = tally.total();
-    Ok(Done { size, how: access.how(way), threads: ranges.len(), windows, extra_bytes })
+    let (windows, extra_bytes, bounced) = tally.total();
+    let (how, threads) = (access.how(way), ranges.len());
+    Ok(Done { size, how, threads, windows, extra_bytes, bounced })
 }
 
 impl Access<'_> {
@@ -221,7 +226,11 @@ impl Cycle<'_, '_> {
             let offset = view.displacement.saturating_add_signed(file.displacement());
             file.next(size);
             return match direction {
-                Direction::Read => bounce::read(self.driver, offset, piece),
+                Direction::Read => {
+                    let (size, bounced) = bounce::read(self.driver, offset, piece)?;
+                    self.tally.bounced.fetch_or(bounced, Relaxed);
+                    Ok(size)
+                }
                 Direction::Write => self.driver.write_at(offset, &[piece]).map(|()| size),
             };
         }

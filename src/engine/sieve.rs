@@ -4,7 +4,7 @@
 //! the holes back as they were, so it reads the window first and keeps everybody else out of it
 //! meanwhile: it is only done where a lock does that (see [`Sieving`]).
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use parking_lot::RwLock;
 
@@ -90,11 +90,13 @@ fn cut(view: &View, cursor: &Cursor<'_>, limit: usize, buffer_size: usize) -> Cu
     Cut { offset, span: (end - offset) as usize, size: size as usize }
 }
 
-/// Windows so far, and the bytes in them that nobody asked for.
+/// What the threads of one access have done so far: windows, the bytes in them that nobody asked
+/// for, and whether a read went through a buffer.
 #[derive(Debug, Default)]
 pub struct Tally {
     windows: AtomicU64,
     extra_bytes: AtomicU64,
+    pub(super) bounced: AtomicBool,
 }
 
 impl Tally {
@@ -103,9 +105,10 @@ impl Tally {
         self.extra_bytes.fetch_add((cut.span - cut.size) as u64, Relaxed);
     }
 
-    /// Windows, and extra bytes.
-    pub fn total(&self) -> (u64, u64) {
-        (self.windows.load(Relaxed), self.extra_bytes.load(Relaxed))
+    /// Windows, extra bytes, bounced.
+    pub fn total(&self) -> (u64, u64, bool) {
+        let bounced = self.bounced.load(Relaxed);
+        (self.windows.load(Relaxed), self.extra_bytes.load(Relaxed), bounced)
     }
 }
 

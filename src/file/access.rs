@@ -166,6 +166,9 @@ impl File {
         if done.extra_bytes > 0 {
             self.counters.add(extra, done.extra_bytes);
         }
+        if done.bounced {
+            self.counters.add(Counter::Bounced, 1);
+        }
         self.counters.raise(Counter::Threads, done.threads as u64);
     }
 }
