@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 
 use super::arguments::{Given, HandleOut};
 use super::boundary;
+use super::cxx::Invoke;
 use super::handles::{self, MPI_File};
 use crate::error::{Class, Error, Result};
 use crate::mpi::{self, Comm, Destructor, Errhandler};
@@ -24,6 +25,8 @@ pub(super) enum UserFunction {
     C(CFunction),
     /// `SUBROUTINE (FILE, ERROR_CODE)`
     Fortran(FortranFunction),
+    /// `void (MPI::File &, int *, ...)` as an address, and what calls it.
+    Cxx(Invoke, usize),
     /// MPICH's `void (MPI_File, int, void *extra_state)`, and the extra state as an address.
     Extended(ExtendedFunction, usize),
 }
@@ -43,6 +46,10 @@ impl UserFunction {
                 // SAFETY: as above; a Fortran handle is an integer passed by address.
                 unsafe { function(&mut integer, &mut code) }
             }
+            // SAFETY: as above; the text is optional.
+            UserFunction::Cxx(invoke, function) => unsafe {
+                invoke(&mut fh, &mut code, std::ptr::null(), function as *mut c_void)
+            },
             // SAFETY: as above, and the extra state is the user's own.
             UserFunction::Extended(function, extra_state) => unsafe {
                 function(fh, code, extra_state as *mut c_void)
