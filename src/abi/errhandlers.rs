@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 
 use super::arguments::{Given, HandleOut};
 use super::boundary;
+use super::cxx::CxxFunction;
 use super::handles::{self, MPI_File};
 use crate::error::{Class, Error, Result};
 use crate::mpi::{self, Comm, Destructor, Errhandler};
@@ -24,6 +25,8 @@ pub(super) enum UserFunction {
     C(CFunction),
     /// `SUBROUTINE (FILE, ERROR_CODE)`
     Fortran(FortranFunction),
+    /// `void (MPI::File &, int *, ...)`
+    Cxx(CxxFunction),
     /// MPICH's `void (MPI_File, int, void *extra_state)`, and the extra state as an address.
     Extended(ExtendedFunction, usize),
 }
@@ -43,6 +46,7 @@ impl UserFunction {
                 // SAFETY: as above; a Fortran handle is an integer passed by address.
                 unsafe { function(&mut integer, &mut code) }
             }
+            UserFunction::Cxx(function) => function.call(fh, &mut code),
             // SAFETY: as above, and the extra state is the user's own.
             UserFunction::Extended(function, extra_state) => unsafe {
                 function(fh, code, extra_state as *mut c_void)
@@ -61,6 +65,13 @@ pub(super) fn create(function: UserFunction) -> Result<Errhandler> {
     let errhandler = Errhandler::create()?;
     FUNCTIONS.lock().insert(errhandler.0, function);
     Ok(errhandler)
+}
+
+/// Has `errhandler` stand for another function, if we made it.
+pub(super) fn change(errhandler: Errhandler, change: impl FnOnce(UserFunction) -> UserFunction) {
+    if let Some(function) = FUNCTIONS.lock().get_mut(&errhandler.0) {
+        *function = change(*function);
+    }
 }
 
 /// The error handler of one file.

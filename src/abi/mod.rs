@@ -17,6 +17,7 @@ mod table;
 
 mod arguments;
 mod boundary;
+mod cxx;
 mod data_access;
 mod datarep;
 mod errhandlers;

@@ -108,6 +108,8 @@ pub(super) fn typemap_in_file(
     }
 }
 
+/// The standard names no class for a type that is none for a view: ROMIO's is MPI_ERR_IO for
+/// displacements and MPI_ERR_ARG for sizes, and programs test for that.
 fn check_etype(etype: &Typemap) -> Result<()> {
     let wrong = if etype.size() == 0 {
         "has no data"
@@ -118,14 +120,19 @@ fn check_etype(etype: &Typemap) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Error::new(Class::Type, format!("the etype of a view {wrong}")))
+    Err(Error::new(Class::Io, format!("the etype of a view {wrong}")))
 }
 
 fn check_filetype(filetype: &Typemap, etype_size: u64, writable: bool) -> Result<()> {
     let size = filetype.size();
-    let wrong = if !size.is_multiple_of(etype_size) {
-        format!("has {size} bytes, which is not a multiple of the etype's {etype_size}")
-    } else if size == 0 {
+    if !size.is_multiple_of(etype_size) {
+        let text = format!(
+            "the filetype of a view has {size} bytes, which is not a multiple of the etype's \
+             {etype_size}"
+        );
+        return Err(Error::new(Class::Arg, text));
+    }
+    let wrong = if size == 0 {
         return Ok(());
     } else if filetype.span().0 < 0 {
         format!("has a negative displacement: {}", filetype.span().0)
@@ -138,7 +145,7 @@ fn check_filetype(filetype: &Typemap, etype_size: u64, writable: bool) -> Result
     } else {
         return Ok(());
     };
-    Err(Error::new(Class::Type, format!("the filetype of a view {wrong}")))
+    Err(Error::new(Class::Io, format!("the filetype of a view {wrong}")))
 }
 
 impl File {
