@@ -35,14 +35,14 @@ pub static TABLE: &[Row] = &[
         Kind::Size(1),
         "4194304",
         Effect::Now,
-        "Largest window for data sieving in reads.",
+        "Largest window for data sieving in reads; more than 512 KiB are not used, they leave the cache.",
     ),
     Row::new(
         "ind_wr_buffer_size",
         Kind::Size(1),
         "524288",
         Effect::Now,
-        "Largest window for data sieving in writes.",
+        "Largest window for data sieving in writes; more than 512 KiB are not used, they leave the cache.",
     ),
     Row::new(
         "mpiio_rs_num_threads",
