@@ -49,6 +49,7 @@ fn parse(attribute: &[u8]) -> Option<Layout> {
         stripe_count: stripe_count.into(),
         alignment: stripe_size.into(),
         call_size: super::REMOTE_CALL_SIZE,
+        concurrent_writes: true,
     })
 }
 
@@ -76,6 +77,7 @@ mod tests {
                     stripe_count: 8,
                     alignment: 1 << 20,
                     call_size: super::super::REMOTE_CALL_SIZE,
+                    concurrent_writes: true,
                 };
                 assert_eq!(parse(&attribute(magic, pattern, 1 << 20, 8)), Some(expected));
             }

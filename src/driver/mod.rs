@@ -34,6 +34,8 @@ pub struct Layout {
     /// Bytes that move in the time that one more call costs: the price of a hole that is worth
     /// carrying along.
     pub call_size: u64,
+    /// Whether writes of one file run beside each other. Most kernels let in one at a time.
+    pub concurrent_writes: bool,
 }
 
 /// The price of a call that may end in a message to a server. Some tens of microseconds at some
@@ -42,7 +44,13 @@ pub(crate) const REMOTE_CALL_SIZE: u64 = 64 << 10;
 
 impl Default for Layout {
     fn default() -> Layout {
-        Layout { stripe_size: 1, stripe_count: 1, alignment: 4096, call_size: 2048 }
+        Layout {
+            stripe_size: 1,
+            stripe_count: 1,
+            alignment: 4096,
+            call_size: 2048,
+            concurrent_writes: false,
+        }
     }
 }
 

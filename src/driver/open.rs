@@ -177,7 +177,10 @@ fn layout(driver: Kind, descriptor: &OwnedFd, status: &libc::stat) -> Layout {
     match driver {
         Kind::Lustre => lustre::layout(descriptor.as_fd()).unwrap_or(plain),
         // Its tokens are whole blocks of the file system.
-        Kind::Gpfs => Layout { alignment: block.unwrap_or(plain.alignment), ..plain },
+        Kind::Gpfs => {
+            let alignment = block.unwrap_or(plain.alignment);
+            Layout { alignment, concurrent_writes: true, ..plain }
+        }
         // Two machines that write parts of one page are the case to stay away from.
         Kind::Nfs => Layout { alignment: page_size().max(plain.alignment), ..plain },
         Kind::Ufs => plain,

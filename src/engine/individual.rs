@@ -26,11 +26,16 @@ const STAGE_SIZE: u64 = 256 << 10;
 /// Pieces of memory from this size on are cheaper in a vectored call than copied.
 const VECTORED_PIECE: u64 = 16 << 10;
 
+/// Gathering pieces up to this size takes longer than writing them.
+const TINY_PIECE: u64 = 4;
+
 /// How an access is to be done; comes from the hints and the driver.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plan {
     /// Most threads to use.
     pub threads: usize,
+    /// Whether the file system writes for several of them at a time.
+    pub concurrent_writes: bool,
     /// How reads are sieved.
     pub read: Sieving,
     /// How writes are sieved.
@@ -133,10 +138,16 @@ impl Access<'_> {
             && self.sieving().pays(self.view)
     }
 
-    /// Sieving writers exclude each other, so more of them would only wait.
+    /// How many threads help. Writers that exclude each other would only wait, unless gathering
+    /// their bytes is most of the work; those that sieve always do.
     fn threads(&self) -> usize {
-        let sieved_write = self.direction == Direction::Write && self.sieved();
-        if sieved_write { 1 } else { self.plan.threads }
+        let gathering = self.memory.piece_size() <= TINY_PIECE;
+        match self.direction {
+            Direction::Read => self.plan.threads,
+            Direction::Write if self.sieved() => 1,
+            Direction::Write if self.plan.concurrent_writes || gathering => self.plan.threads,
+            Direction::Write => 1,
+        }
     }
 
     fn how(&self, way: Way) -> How {

@@ -139,6 +139,7 @@ impl File {
         };
         state.plan = Plan {
             threads: self.threads(state),
+            concurrent_writes: layout.concurrent_writes,
             read: Sieving { stride: read, buffer_size: window(hints.ind_rd_buffer_size) },
             write: Sieving { stride: write, buffer_size: window(hints.ind_wr_buffer_size) },
             locked_writes: state.sieving.locked_writes,

@@ -43,6 +43,7 @@ impl Case {
             file: (0..size).map(|_| random.next() as u8).collect(),
             plan: Plan {
                 threads: 1,
+                concurrent_writes: true,
                 read: sieving(&mut random),
                 write: sieving(&mut random),
                 locked_writes: random.one_in(2),
@@ -147,7 +148,7 @@ fn a_view_that_names_bytes_twice_is_read_byte_by_byte() {
             let filetype = Arc::new(Typemap::bytes(run).resized(0, extent));
             let view = View { displacement: 4000, etype_size: 1, filetype };
             let sieving = Sieving { stride: u64::MAX, buffer_size };
-            let plan = Plan { threads: 1, read: sieving, write: sieving, locked_writes: false };
+            let plan = Plan { threads: 1, read: sieving, write: sieving, ..Plan::default() };
             let mut memory = vec![0xEE; size];
             let user = UserMemory::within(&mut memory, 0, Typemap::bytes(size as u64), 1);
             let disk = Disk::with(file.clone());
@@ -195,7 +196,7 @@ fn threads_move_the_same_bytes() {
     let files: Vec<Vec<u8>> = [1, 3]
         .map(|threads| {
             let none = Sieving { stride: 0, buffer_size: 1 };
-            let plan = Plan { threads, read: none, write: none, locked_writes: false };
+            let plan = Plan { threads, read: none, write: none, ..Plan::default() };
             let disk = Disk::default();
             let gate = Gate::default();
             let access = Access {
