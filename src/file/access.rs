@@ -122,6 +122,7 @@ impl File {
             return Err(Error::new(Class::Arg, "the access ends beyond the largest file offset"));
         }
         let (direction, view) = (checked.direction, &checked.view);
+        view.check_repetition(direction, position, checked.size)?;
         let range = (position, checked.size);
         self.atomically(&*checked.driver, direction, &view.layout, range, || {
             match view.representation.is_native() {

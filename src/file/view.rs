@@ -9,6 +9,7 @@ use crate::engine::ranks::{Ranks, Survey};
 use crate::error::{Class, Error, Result};
 use crate::hint::Request;
 use crate::mpi::{self, Datatype, Info};
+use crate::operation::Direction;
 use crate::run::block_on;
 use crate::view::datarep::Representation;
 use crate::view::layout::View;
@@ -81,6 +82,29 @@ impl FileView {
         name ^ (self.layout.etype_size as i64).rotate_left(20)
     }
 
+    /// Refuses `size` bytes from `position` on where they lie in several repetitions of a filetype
+    /// that is shorter than its data. Within one it is as good as any other: HDF5 makes such types
+    /// of chunks, and never goes beyond the first.
+    pub(super) fn check_repetition(
+        &self,
+        direction: Direction,
+        position: u64,
+        size: u64,
+    ) -> Result<()> {
+        let filetype = &self.layout.filetype;
+        let repetition = |position: u64| position / filetype.size().max(1);
+        if size == 0 || repetition(position) == repetition(position + (size - 1)) {
+            return Ok(());
+        }
+        let wrong = match (filetype.monotony(), direction) {
+            (Monotony::None, _) => "go back behind each other",
+            (Monotony::Nondecreasing, Direction::Write) => "overlap, and this is a write",
+            _ => return Ok(()),
+        };
+        let text = format!("the repetitions of the view's filetype {wrong}");
+        Err(Error::new(Class::Io, text))
+    }
+
     /// Bytes of the view before its etype number `offset`.
     pub(super) fn position_of(&self, offset: i64) -> Result<u64> {
         let offset = u64::try_from(offset).map_err(|_| {
@@ -138,9 +162,9 @@ fn check_filetype(filetype: &Typemap, etype_size: u64, writable: bool) -> Result
         format!("has a negative displacement: {}", filetype.span().0)
     } else if filetype.extent() <= 0 && size > 0 {
         format!("has an extent of {} bytes", filetype.extent())
-    } else if filetype.monotony() == Monotony::None {
+    } else if filetype.inner_monotony() == Monotony::None {
         "has displacements that decrease".to_string()
-    } else if filetype.monotony() == Monotony::Nondecreasing && writable {
+    } else if filetype.inner_monotony() == Monotony::Nondecreasing && writable {
         "overlaps itself, and the file is open for writing".to_string()
     } else {
         return Ok(());
