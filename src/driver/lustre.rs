@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use super::Layout;
+use super::{Layout, SieveStrides};
 
 /// Largest value an extended attribute may have.
 const LARGEST_ATTRIBUTE: usize = 65536;
@@ -48,7 +48,7 @@ fn parse(attribute: &[u8]) -> Option<Layout> {
         stripe_size: stripe_size.into(),
         stripe_count: stripe_count.into(),
         alignment: stripe_size.into(),
-        call_size: super::REMOTE_CALL_SIZE,
+        sieve: SieveStrides::REMOTE,
         concurrent_writes: true,
     })
 }
@@ -76,7 +76,7 @@ mod tests {
                     stripe_size: 1 << 20,
                     stripe_count: 8,
                     alignment: 1 << 20,
-                    call_size: super::super::REMOTE_CALL_SIZE,
+                    sieve: SieveStrides::REMOTE,
                     concurrent_writes: true,
                 };
                 assert_eq!(parse(&attribute(magic, pattern, 1 << 20, 8)), Some(expected));

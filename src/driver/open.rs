@@ -9,7 +9,7 @@ use super::in_use::{self, InUse};
 use super::nfs::NfsFile;
 use super::posix::{Counters, PosixFile, answer, descriptor, status};
 use super::transfer::retry;
-use super::{Driver, Layout, REMOTE_CALL_SIZE, lustre};
+use super::{Driver, Layout, SieveStrides, lustre};
 use crate::error::{Class, Doing, Error, Result};
 
 /// How a file is to be opened.
@@ -171,7 +171,7 @@ fn open_call(path: &CStr, flags: libc::c_int, permissions: u32) -> io::Result<Ow
 fn layout(driver: Kind, descriptor: &OwnedFd, status: &libc::stat) -> Layout {
     let plain = match driver {
         Kind::Ufs => Layout::default(),
-        _ => Layout { call_size: REMOTE_CALL_SIZE, ..Layout::default() },
+        _ => Layout { sieve: SieveStrides::REMOTE, ..Layout::default() },
     };
     let block = u64::try_from(status.st_blksize).ok().filter(|block| *block > 0);
     match driver {

@@ -131,7 +131,7 @@ impl File {
         let read = match hints.romio_ds_read {
             Toggle::Enable => u64::MAX,
             Toggle::Disable => 0,
-            Toggle::Automatic => layout.call_size,
+            Toggle::Automatic => layout.sieve.read,
         };
         let write = match state.sieving.active {
             true => write_stride(layout, &state.view.layout, hints),
@@ -152,8 +152,7 @@ fn write_stride(layout: Layout, view: &View, hints: &Hints) -> u64 {
     let stride = match hints.romio_ds_write {
         Toggle::Enable => u64::MAX,
         Toggle::Disable => 0,
-        // A hole is read and written, so it costs twice.
-        Toggle::Automatic => layout.call_size / 2,
+        Toggle::Automatic => layout.sieve.write,
     };
     let sieving = Sieving { stride, buffer_size: 0 };
     if sieving.pays(view) { stride } else { 0 }
