@@ -28,7 +28,7 @@ impl File {
         if let Some(pointer) = self.shared_pointer.lock().take() {
             pointer.free();
         }
-        self.ranks.comm().free();
+        self.ranks.free();
         ready.and(told).and(closed).and(deleted)
     }
 

@@ -6,6 +6,7 @@ mod access;
 mod amode;
 mod atomicity;
 mod close;
+mod collective;
 mod convert;
 mod info;
 mod open;

@@ -116,11 +116,14 @@ functions! {
 
         barrier = c"PMPI_Barrier"(usize);
         allreduce = c"PMPI_Allreduce"(usize, *mut c_void, c_int, usize, usize, usize);
-        exscan = c"PMPI_Exscan"(*const c_void, *mut c_void, c_int, usize, usize, usize);
         bcast = c"PMPI_Bcast"(*mut c_void, c_int, usize, c_int, usize);
         iallreduce = c"PMPI_Iallreduce"(
             usize, *mut c_void, c_int, usize, usize, usize, *mut c_void
         );
+        iallgather = c"PMPI_Iallgather"(
+            usize, c_int, usize, *mut c_void, c_int, usize, usize, *mut c_void
+        );
+        iprobe = c"PMPI_Iprobe"(c_int, c_int, usize, *mut c_int, usize);
         ibcast = c"PMPI_Ibcast"(*mut c_void, c_int, usize, c_int, usize, *mut c_void);
         isend = c"PMPI_Isend"(*const c_void, c_int, usize, c_int, c_int, usize, *mut c_void);
         irecv = c"PMPI_Irecv"(*mut c_void, c_int, usize, c_int, c_int, usize, *mut c_void);

@@ -1,28 +1,107 @@
 //! The ranks of a file as the engines see them, over a private communicator.
+//!
+//! Ranks of one node meet at a board in shared memory; ranks of several send messages.
 
+use std::cell::Cell;
+use std::sync::OnceLock;
 use std::task::Poll;
 
+use super::board::{self, Board};
 use crate::engine::ranks::Ranks;
+use crate::engine::two_phase::Ring;
 use crate::error::{Error, Result};
-use crate::mpi::{Comm, Pending};
+use crate::memory::Shared;
+use crate::mpi::{Comm, NodeInfo, Pending, SharedWindow};
 
 /// A communicator of the library's own, with what never changes about it.
-#[derive(Clone, Copy, Debug)]
 pub struct Communicator {
     comm: Comm,
     rank: usize,
     size: usize,
+    nodes: NodeInfo,
+    meeting: Option<(SharedWindow, Board)>,
+    /// Made when it is first needed; none where there is no memory for it.
+    ring: OnceLock<Option<(SharedWindow, Ring)>>,
 }
 
+/// Looks between two calls of the MPI while waiting for another rank.
+const LOOKS: u32 = 32;
+
 impl Communicator {
-    /// Takes over `comm`, which nobody else sends on.
+    /// Takes over `comm`, which nobody else sends on. Collective.
     pub fn new(comm: Comm) -> Result<Communicator> {
-        Ok(Communicator { comm, rank: comm.rank()?, size: comm.size()? })
+        let (rank, size) = (comm.rank()?, comm.size()?);
+        let nodes = match size {
+            1 => NodeInfo { node_count: 1, node_size: 1, node_rank: 0 },
+            _ => comm.node_info()?,
+        };
+        let meeting = match size > 1 && nodes.node_count == 1 {
+            true => {
+                let bytes = Board::memory_size(size);
+                let window = SharedWindow::new(comm, bytes, bytes)?;
+                let board = Board::new(window.memory().clone(), rank, size);
+                Some((window, board))
+            }
+            false => None,
+        };
+        Ok(Communicator { comm, rank, size, nodes, meeting, ring: OnceLock::new() })
     }
 
     /// The communicator itself.
     pub fn comm(&self) -> Comm {
         self.comm
+    }
+
+    /// How the ranks are spread over the nodes.
+    pub fn nodes(&self) -> NodeInfo {
+        self.nodes
+    }
+
+    /// A cache line of memory that all ranks see, if there is any.
+    pub fn shared(&self) -> Option<Shared> {
+        self.meeting.as_ref().map(|(_, board)| board.memory().clone())
+    }
+
+    /// The collective buffer of about `size` bytes, if the ranks share memory. Collective the first
+    /// time, and of no other size later.
+    pub fn ring(&self, size: u64) -> Option<&Ring> {
+        let ring = self.ring.get_or_init(|| self.make_ring(size));
+        ring.as_ref().map(|(_, ring)| ring)
+    }
+
+    fn make_ring(&self, size: u64) -> Option<(SharedWindow, Ring)> {
+        self.meeting.as_ref()?;
+        let slots = Ring::slots_within(size);
+        let (bytes, clean) = Ring::size(slots);
+        let window = SharedWindow::new(self.comm, bytes, clean);
+        let failed = super::block_on(self.max(Box::new([i64::from(window.is_err())])));
+        let window = window.ok().filter(|_| failed.is_ok_and(|failed| failed[0] == 0))?;
+        let ring = Ring::new(window.memory().clone(), slots);
+        Some((window, ring))
+    }
+
+    /// Gives everything back; nobody may meet here any more. Collective.
+    pub fn free(&self) {
+        if let Some(Some((window, _))) = self.ring.get() {
+            window.free();
+        }
+        if let Some((window, _)) = &self.meeting {
+            window.free();
+        }
+        self.comm.free();
+    }
+
+    /// What every rank has pinned, row by row; none where they cannot meet at the board.
+    async fn meet(&self, values: &[i64]) -> Option<Box<[i64]>> {
+        let (_, board) = self.meeting.as_ref()?;
+        if values.len() > board::ROOM {
+            return None;
+        }
+        let step = board.pin(values);
+        self.until(|| board.complete(step)).await;
+        let ranks = 0..self.size;
+        let row = |rank| (0..values.len()).map(move |place| board.value(step, rank, place));
+        Some(ranks.flat_map(row).collect())
     }
 }
 
@@ -39,7 +118,40 @@ impl Ranks for Communicator {
         if self.size == 1 {
             return Ok(values);
         }
-        finished(self.comm.start_allreduce_max(values)?).await
+        match self.meet(&values).await {
+            Some(all) => {
+                let rows = all.chunks_exact(values.len());
+                let most = |place: usize| rows.clone().map(|row| row[place]).max().unwrap_or(0);
+                Ok((0..values.len()).map(most).collect())
+            }
+            None => finished(self.comm.start_allreduce_max(values)?).await,
+        }
+    }
+
+    async fn gather(&self, values: Box<[i64]>) -> Result<Box<[i64]>> {
+        if self.size == 1 {
+            return Ok(values);
+        }
+        match self.meet(&values).await {
+            Some(all) => Ok(all),
+            None => finished(self.comm.start_allgather(&values)?).await,
+        }
+    }
+
+    async fn until(&self, done: impl Fn() -> bool) {
+        let looks = Cell::new(0);
+        std::future::poll_fn(|_| {
+            if done() {
+                return Poll::Ready(());
+            }
+            looks.set(looks.get() + 1);
+            // Another rank may be on its way here and first need a message of this one.
+            if looks.get() % LOOKS == 0 {
+                self.comm.progress();
+            }
+            Poll::Pending
+        })
+        .await
     }
 
     async fn broadcast(&self, bytes: Box<[u8]>, root: usize) -> Result<Box<[u8]>> {

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod board;
 mod communicator;
 
 use std::pin::pin;
