@@ -22,7 +22,7 @@ impl File {
     /// Moves the bytes of all ranks. Also one that cannot start takes part. Collective.
     pub(super) fn move_together(&self, ready: Result<Ready>) -> Result<u64> {
         let part = |ready: &Ready| self.part(ready).encode();
-        let (ready, parts) = block_on(share(&self.ranks, ready, part))?;
+        let (ready, parts) = block_on(&self.ranks, share(&self.ranks, ready, part))?;
         let parts: Vec<Part> = parts.iter().map(|numbers| Part::decode(numbers)).collect();
         let (wish, size) = {
             let hints = &self.state.lock().hints;
@@ -39,7 +39,7 @@ impl File {
         let checked = &ready.checked;
         let access = self.as_access(checked, ready.position, &checked.memory);
         let moved = two_phase::transfer(&self.ranks, ring, &*checked.driver, &access, &shape);
-        let done = block_on(moved).map_err(|error| ready.explain(error))?;
+        let done = block_on(&self.ranks, moved).map_err(|error| ready.explain(error))?;
         self.count(checked.direction, &done);
         Ok(done.size)
     }

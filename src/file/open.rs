@@ -75,7 +75,7 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let first = ranks.rank() == 0;
     let creating = OpenOptions { create: amode.create, exclusive: amode.excl, ..options.clone() };
     let created = if first { open(&creating).map(Some) } else { Ok(None) };
-    let opened = match block_on(agree(ranks, created))? {
+    let opened = match block_on(ranks, agree(ranks, created))? {
         Some(driver) => Ok(driver),
         None => open(&options),
     };
@@ -85,7 +85,7 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let local = amode.write && wish.filesystem.is_local();
     let sieved = driver.is_some_and(|driver| local && mark_opened(&**driver));
     let sieved = survey.most(i64::from(sieved));
-    let (driver, answers) = block_on(survey.hold(opened))?;
+    let (driver, answers) = block_on(ranks, survey.hold(opened))?;
 
     let start = if amode.append { answers.most(end) } else { 0 };
     let view = FileView::of_bytes()?;
@@ -104,7 +104,7 @@ fn shared_pointer(ranks: &Communicator, start: i64) -> Result<SharedWord> {
         // No rank reads it before all are here.
         Some(memory) => {
             let pointer = SharedWord::on_node(memory, (ranks.rank() == 0).then_some(start));
-            block_on(agree(ranks, Ok(pointer)))
+            block_on(ranks, agree(ranks, Ok(pointer)))
         }
         None => SharedWord::on_nodes(ranks.comm(), start),
     }
@@ -157,7 +157,7 @@ fn agree_on_wishes(ranks: &Communicator, path: &CStr, bits: c_int, info: Info) -
     let ballot = said.as_ref().map_or_else(|_| nothing(), Clone::clone);
     let ballot = Ballot::ask(&mut survey, ballot, ranks.rank());
     let verdict = amode.and_then(|amode| said.map(|_| amode));
-    let (amode, answers) = block_on(survey.hold(verdict))?;
+    let (amode, answers) = block_on(ranks, survey.hold(verdict))?;
     if !answers.same(mode) {
         let text = format!("the ranks give different access modes; here it is {bits:#x}");
         return Err(Error::new(Class::NotSame, text));

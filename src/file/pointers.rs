@@ -126,14 +126,14 @@ impl File {
         if self.ranks.size() == 1 {
             return self.advance_shared(etypes);
         }
-        let all = block_on(self.ranks.gather(Box::new([etypes])))?;
+        let all = block_on(&self.ranks, self.ranks.gather(Box::new([etypes])))?;
         let before: i64 = all[..self.ranks.rank()].iter().sum();
         let last = self.ranks.size() - 1;
         let taken = match self.ranks.rank() == last {
             true => self.advance_shared(before + etypes),
             false => Ok(0),
         };
-        let (_, starts) = block_on(share(&self.ranks, taken, |&start| [start]))?;
+        let (_, starts) = block_on(&self.ranks, share(&self.ranks, taken, |&start| [start]))?;
         Ok(starts[last][0] + before)
     }
 

@@ -1,5 +1,6 @@
 //! The caller's buffer: the one place that touches it.
 
+mod bell;
 mod copy;
 mod marks;
 mod piece;
@@ -8,6 +9,7 @@ mod shared;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use self::bell::Bell;
 use self::copy::Way;
 pub use self::marks::Marks;
 pub use self::piece::{Piece, Scratch, copy_between};

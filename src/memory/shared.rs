@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::piece::{Piece, Scratch};
 use crate::error::Result;
@@ -45,6 +45,13 @@ impl Shared {
         assert!(offset.is_multiple_of(8) && offset + 8 <= self.size);
         // SAFETY: inside, aligned, and only ever used as an atomic word.
         unsafe { &*self.base.as_ptr().add(offset).cast::<AtomicU64>() }
+    }
+
+    /// The half of a word that starts at byte `offset`, a multiple of 4.
+    pub fn half_word(&self, offset: usize) -> &AtomicU32 {
+        assert!(offset.is_multiple_of(4) && offset + 4 <= self.size);
+        // SAFETY: inside, aligned, and only ever used as an atomic half word.
+        unsafe { &*self.base.as_ptr().add(offset).cast::<AtomicU32>() }
     }
 
     /// `size` bytes from `offset` on.

@@ -1,18 +1,24 @@
 //! A notice board in memory that all ranks see, for small exchanges that take no message.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
-use crate::memory::Shared;
+use crate::memory::{Bell, Shared};
 
 /// Most values that a rank can pin at a time.
-pub const ROOM: usize = 15;
+pub const ROOM: usize = 16;
 
-/// One notice: how many there have been, and the values.
-const NOTICE_SIZE: usize = (ROOM + 1) * 8;
+/// Bytes of a notice.
+const NOTICE_SIZE: usize = ROOM * 8;
 
-/// Where the first notice is; the memory before it is for others.
-const START: usize = 64;
+/// Where the bell is; the memory before it is for others.
+const BELL: usize = 64;
+
+/// Where it is counted how many notices have been pinned.
+const PINNED: usize = BELL + Bell::SIZE;
+
+/// Where the first notice is.
+const START: usize = PINNED + 64;
 
 /// The board, as one rank sees it.
 ///
@@ -20,6 +26,7 @@ const START: usize = 64;
 /// pinned theirs, so nobody is ever two steps behind, and a notice stays until all have read it.
 pub struct Board {
     memory: Shared,
+    bell: Bell,
     rank: usize,
     size: usize,
     /// Exchanges so far.
@@ -34,7 +41,13 @@ impl Board {
 
     /// A board in such memory.
     pub fn new(memory: Shared, rank: usize, size: usize) -> Board {
-        Board { memory, rank, size, step: AtomicU64::new(0) }
+        let bell = Bell::new(memory.clone(), BELL);
+        Board { memory, bell, rank, size, step: AtomicU64::new(0) }
+    }
+
+    /// Rings when an exchange is complete.
+    pub fn bell(&self) -> &Bell {
+        &self.bell
     }
 
     /// The memory, whose first 64 bytes the board does not use.
@@ -46,20 +59,24 @@ impl Board {
     pub fn pin(&self, values: &[i64]) -> u64 {
         let step = self.step.fetch_add(1, Relaxed) + 1;
         for (place, &value) in values.iter().enumerate() {
-            self.word(step, self.rank, place + 1).store(value as u64, Relaxed);
+            self.word(step, self.rank, place).store(value as u64, Relaxed);
         }
-        self.word(step, self.rank, 0).store(step, Release);
+        // What all have pinned is seen by whoever sees the count.
+        let pinned = self.memory.word(PINNED).fetch_add(1, AcqRel) + 1;
+        if pinned == step * self.size as u64 {
+            self.bell.ring();
+        }
         step
     }
 
     /// Whether all have shown their values for this exchange.
     pub fn complete(&self, step: u64) -> bool {
-        (0..self.size).all(|rank| self.word(step, rank, 0).load(Acquire) == step)
+        self.memory.word(PINNED).load(Acquire) >= step * self.size as u64
     }
 
     /// What a rank has shown, once all have.
     pub fn value(&self, step: u64, rank: usize, place: usize) -> i64 {
-        self.word(step, rank, place + 1).load(Relaxed) as i64
+        self.word(step, rank, place).load(Relaxed) as i64
     }
 
     fn word(&self, step: u64, rank: usize, place: usize) -> &AtomicU64 {
@@ -70,6 +87,8 @@ impl Board {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -84,7 +103,10 @@ mod tests {
                     for round in 0..2000 {
                         let step = board.pin(&[round, round * rank as i64]);
                         while !board.complete(step) {
-                            std::thread::yield_now();
+                            let count = board.bell().count();
+                            if !board.complete(step) {
+                                board.bell().sleep(count, Duration::from_millis(999));
+                            }
                         }
                         for other in 0..size {
                             assert_eq!(board.value(step, other, 0), round);

@@ -2,9 +2,11 @@
 //!
 //! Ranks of one node meet at a board in shared memory; ranks of several send messages.
 
-use std::cell::Cell;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
+use std::time::Duration;
 
 use super::board::{self, Board};
 use crate::engine::ranks::Ranks;
@@ -22,10 +24,19 @@ pub struct Communicator {
     meeting: Option<(SharedWindow, Board)>,
     /// Made when it is first needed; none where there is no memory for it.
     ring: OnceLock<Option<(SharedWindow, Ring)>>,
+    /// One more than the rings of the bell when somebody last looked for what it tells; 0 once
+    /// that has come.
+    listening: AtomicU64,
+    /// How often to look before going to sleep.
+    looks: u32,
 }
 
-/// Looks between two calls of the MPI while waiting for another rank.
-const LOOKS: u32 = 32;
+/// Longest sleep: the MPI must be called now and then, another rank may need a message of ours.
+const NAP: Duration = Duration::from_millis(1);
+
+/// Looks before a sleep where every rank has a core of its own: some microseconds, as long as a
+/// sleep and a waking take.
+const LOOKS: u32 = 2000;
 
 impl Communicator {
     /// Takes over `comm`, which nobody else sends on. Collective.
@@ -44,7 +55,28 @@ impl Communicator {
             }
             false => None,
         };
-        Ok(Communicator { comm, rank, size, nodes, meeting, ring: OnceLock::new() })
+        let crowded = nodes.node_size > std::thread::available_parallelism().map_or(1, usize::from);
+        let looks = if crowded { 0 } else { LOOKS };
+        let (ring, listening) = (OnceLock::new(), AtomicU64::new(0));
+        Ok(Communicator { comm, rank, size, nodes, meeting, ring, listening, looks })
+    }
+
+    /// Gives the core away until what was last looked for may have come.
+    pub(super) fn rest(&self) {
+        let heard = self.listening.load(Relaxed);
+        match &self.meeting {
+            Some((_, board)) if heard > 0 => {
+                for _ in 0..self.looks {
+                    if u64::from(board.bell().count()) + 1 != heard {
+                        return;
+                    }
+                    std::hint::spin_loop();
+                }
+                board.bell().sleep((heard - 1) as u32, NAP);
+                self.comm.progress();
+            }
+            _ => std::thread::yield_now(),
+        }
     }
 
     /// The communicator itself.
@@ -70,13 +102,13 @@ impl Communicator {
     }
 
     fn make_ring(&self, size: u64) -> Option<(SharedWindow, Ring)> {
-        self.meeting.as_ref()?;
+        let (_, board) = self.meeting.as_ref()?;
         let slots = Ring::slots_within(size);
         let (bytes, clean) = Ring::size(slots);
         let window = SharedWindow::new(self.comm, bytes, clean);
-        let failed = super::block_on(self.max(Box::new([i64::from(window.is_err())])));
+        let failed = super::block_on(self, self.max(Box::new([i64::from(window.is_err())])));
         let window = window.ok().filter(|_| failed.is_ok_and(|failed| failed[0] == 0))?;
-        let ring = Ring::new(window.memory().clone(), slots);
+        let ring = Ring::new(window.memory().clone(), board.bell().clone(), slots);
         Some((window, ring))
     }
 
@@ -139,17 +171,18 @@ impl Ranks for Communicator {
     }
 
     async fn until(&self, done: impl Fn() -> bool) {
-        let looks = Cell::new(0);
         std::future::poll_fn(|_| {
-            if done() {
-                return Poll::Ready(());
+            let count = self.meeting.as_ref().map_or(0, |(_, board)| board.bell().count());
+            match done() {
+                true => {
+                    self.listening.store(0, Relaxed);
+                    Poll::Ready(())
+                }
+                false => {
+                    self.listening.store(u64::from(count) + 1, Relaxed);
+                    Poll::Pending
+                }
             }
-            looks.set(looks.get() + 1);
-            // Another rank may be on its way here and first need a message of this one.
-            if looks.get() % LOOKS == 0 {
-                self.comm.progress();
-            }
-            Poll::Pending
         })
         .await
     }

@@ -11,7 +11,7 @@ use crate::engine::route::{Route, Wish, route};
 use crate::engine::sieve::Gate;
 use crate::engine::two_phase::{Part, Ring, Shape, transfer};
 use crate::error::Result;
-use crate::memory::{Shared, UserMemory};
+use crate::memory::{Bell, Shared, UserMemory};
 use crate::operation::Direction;
 use crate::view::layout::View;
 
@@ -92,7 +92,8 @@ impl Case {
             .collect();
         let (users, shared) = (&users, &shared);
         simulate(self.ranks.len(), |ranks| async move {
-            let ring = Ring::new(shared.clone(), self.slots);
+            let bell = Bell::new(Shared::of_process(Bell::SIZE).unwrap(), 0);
+            let ring = Ring::new(shared.clone(), bell, self.slots);
             let mut last = Ok(0);
             for _ in 0..2 {
                 last = self.rank(&ranks, &ring, direction, disk, &users[ranks.rank]).await;

@@ -9,7 +9,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-use crate::memory::{Marks, Piece, Shared};
+use crate::memory::{Bell, Marks, Piece, Shared};
 
 /// Bytes of the file in one slot at most.
 pub const SLOT_SIZE: usize = 1 << 20;
@@ -26,6 +26,8 @@ const STATE_SIZE: usize = 128;
 /// The slots, as one rank sees them.
 pub struct Ring {
     memory: Shared,
+    /// Rings when a slot becomes free or has been read into.
+    bell: Bell,
     slots: u64,
     /// Windows of all accesses before this one; counted alike by all ranks.
     before: AtomicU64,
@@ -53,8 +55,8 @@ impl Ring {
     }
 
     /// A ring of `slots` slots in such memory. All ranks make it alike.
-    pub fn new(memory: Shared, slots: usize) -> Ring {
-        Ring { memory, slots: slots as u64, before: AtomicU64::new(0) }
+    pub fn new(memory: Shared, bell: Bell, slots: usize) -> Ring {
+        Ring { memory, bell, slots: slots as u64, before: AtomicU64::new(0) }
     }
 
     /// How many slots there are.
@@ -123,6 +125,7 @@ impl Slot<'_> {
     pub fn release(&self) {
         self.visits().store(0, Relaxed);
         self.laps().store(self.lap + 1, Release);
+        self.ring.bell.ring();
     }
 
     /// Answers whether it falls to this rank to read the window.
@@ -137,6 +140,7 @@ impl Slot<'_> {
     pub fn publish(&self, found: u64) {
         self.found().store(found, Relaxed);
         self.reads().store(self.lap + 1, Release);
+        self.ring.bell.ring();
     }
 
     /// How many bytes were read, once they are there.
