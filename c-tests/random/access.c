@@ -203,15 +203,15 @@ static void check_status(const Access *access, const MPI_Status *status)
 {
     int bytes, count, elements;
     const Type *memory = access->memory;
-    require(MPI_Get_elements(status, MPI_BYTE, &bytes), "MPI_Get_elements");
+    must(MPI_Get_elements(status, MPI_BYTE, &bytes));
     if (bytes != access->transferred)
         fail_access(access, text("the status says %d bytes, must be %lld", bytes, (long long)access->transferred));
-    require(MPI_Get_count(status, memory->handle, &count), "MPI_Get_count");
+    must(MPI_Get_count(status, memory->handle, &count));
     int must = access->transferred % memory->size ? MPI_UNDEFINED : (int)(access->transferred / memory->size);
     if (count != must) fail_access(access, text("MPI_Get_count says %d, must be %d", count, must));
     /* of mixtures and darrays MPICH 4.0 asserts, and Open MPI counts pairs as one: their datatype engine, not I/O */
     if (memory->kind == MIXED || memory->kind >= PLAIN_KINDS || strstr(memory->text, "darray")) return;
-    require(MPI_Get_elements(status, memory->handle, &elements), "MPI_Get_elements");
+    must(MPI_Get_elements(status, memory->handle, &elements));
     int64_t whole = whole_elements(access);
     if (whole >= 0 && elements != whole)
         fail_access(access, text("MPI_Get_elements says %d, must be %lld", elements, (long long)whole));
@@ -231,14 +231,14 @@ static MPI_Datatype argument_type(const Access *access, void **address, int64_t 
     *count = access->count;
     if (access->count == 0 && access->null_memory) *address = NULL;
     if (!access->bottom || access->count == 0) {
-        require(MPI_Type_dup(access->memory->handle, &type), "MPI_Type_dup");
+        must(MPI_Type_dup(access->memory->handle, &type));
         return type;
     }
     int length = (int)access->count;
     MPI_Aint displacement;
-    require(MPI_Get_address(access->origin, &displacement), "MPI_Get_address");
-    require(MPI_Type_create_hindexed(1, &length, &displacement, access->memory->handle, &type), "MPI_Type_create_hindexed");
-    require(MPI_Type_commit(&type), "MPI_Type_commit");
+    must(MPI_Get_address(access->origin, &displacement));
+    must(MPI_Type_create_hindexed(1, &length, &displacement, access->memory->handle, &type));
+    must(MPI_Type_commit(&type));
     *address = MPI_BOTTOM;
     *count = 1;
     return type;
@@ -273,7 +273,7 @@ void start_access(Access *access)
     bool blocking = access->routine->synchronism == BLOCKING;
     int code = call_routine(access, address, count, type, blocking ? (void *)&status : (void *)&access->request);
     require(code, access->routine->name);
-    require(MPI_Type_free(&type), "MPI_Type_free"); /* allowed at once, also while the access is under way */
+    must(MPI_Type_free(&type)); /* allowed at once, also while the access is under way */
     if (blocking) check_access(access, &status);
 }
 

@@ -37,8 +37,8 @@ static const struct {
 
 static void set_pair(MPI_Info *info, const char *key, const char *value)
 {
-    if (*info == MPI_INFO_NULL) require(MPI_Info_create(info), "MPI_Info_create");
-    if (*value) require(MPI_Info_set(*info, key, value), "MPI_Info_set"); /* some MPIs refuse empty values */
+    if (*info == MPI_INFO_NULL) must(MPI_Info_create(info));
+    if (*value) must(MPI_Info_set(*info, key, value)); /* some MPIs refuse empty values */
 }
 
 static void set_forced(MPI_Info *info)

@@ -4,6 +4,7 @@
  * model: the bytes of the file, the views, and the pointers of all ranks. Nothing is exchanged to agree on what is
  * right, hence a wrong answer on one rank is found on that rank, at the step where it happens.
  *
+ *   options.c   the command line
  *   draw.c      random numbers, the arena, text
  *   type.c      datatypes with a typemap kept beside the handle (the MPI is never asked what a type contains)
  *   draw_type.c random nested datatypes
@@ -12,7 +13,7 @@
  *   routine.c   the table of data access routines
  *   access.c    one data access of one rank: memory, expected bytes, status
  *   step_*.c    the steps of a program
- *   main.c      options, files, the loop over seeds
+ *   main.c      the loop over seeds, files
  */
 #ifndef RANDOM_H
 #define RANDOM_H
@@ -22,7 +23,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { MAX_RANKS = 16, MAX_PENDING = 12, PAGE = 4096, GUARD = 64 };
+enum { MAX_RANKS = 16, MAX_PENDING = 12, MAX_STEPS = 1000, PAGE = 4096, GUARD = 64 };
 
 /* draw.c */
 typedef struct { uint64_t state; } Random;
@@ -36,21 +37,23 @@ void release_kept(void);
 char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *list(const int *values, int count);
 
-/* What the command line leaves switched on. */
+/* options.c */
 enum Feature {
     HOLES, EOF_COUNTS, NONBLOCKING, NONBLOCKING_COLLECTIVE, SPLIT, SHARED, ORDERED, RACES, HINTS, UNEVEN_HINTS, REOPEN,
     ATOMIC, LARGE_COUNT, VIEWS, TYPES, DATAREPS, SIZES, BOTTOM, EMPTY_FILETYPES, SUBCOMMS, FAR, SEQUENTIAL, APPEND,
     F90_TYPES, DARRAY, WAIT_ORDER, PAIRS, LOWER_BOUNDS, ZERO_BLOCKS, UNORDERED, FEATURES
 };
-extern const char *const feature_names[FEATURES];
 typedef struct {
     bool on[FEATURES];
     bool verbose, keep_files;
-    int steps, stop_at, timeout;
+    uint64_t seed;
+    int count, every, steps, timeout;
+    bool dropped[MAX_STEPS];
     const char *directory;
     const char *forced_hints; /* key=value;key=value */
 } Options;
 extern Options options;
+void parse_options(int count, char **words);
 
 /* The program under way: which seed, who am I, where are we. */
 typedef struct {
@@ -58,11 +61,13 @@ typedef struct {
     MPI_Comm comm;
     int group, rank, size, step;
     const char *doing; /* the current step in words: printed on failure and on timeout */
+    const char *call;  /* the MPI call in it */
     Random random;
 } Program;
 extern Program program;
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void require(int code, const char *routine);
+#define must(expression) (program.call = #expression, require(expression, #expression))
 void say(const char *format, ...) __attribute__((format(printf, 1, 2))); /* with --verbose, first rank only */
 
 /* type.c */

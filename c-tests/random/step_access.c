@@ -48,23 +48,23 @@ static void wait_for(Access **accesses, int count, uint64_t method)
     for (int i = 0; i < count; i++) requests[i] = accesses[i]->request;
     memset(statuses, 0x77, sizeof statuses);
     switch (method % (options.on[WAIT_ORDER] ? 5 : 1)) {
-    case 0: require(MPI_Waitall(count, requests, statuses), "MPI_Waitall"); break;
+    case 0: must(MPI_Waitall(count, requests, statuses)); break;
     case 1:
-        for (int i = 0; i < count; i++) require(MPI_Wait(&requests[i], &statuses[i]), "MPI_Wait");
+        for (int i = 0; i < count; i++) must(MPI_Wait(&requests[i], &statuses[i]));
         break;
     case 2:
-        for (int i = count - 1; i >= 0; i--) require(MPI_Wait(&requests[i], &statuses[i]), "MPI_Wait");
+        for (int i = count - 1; i >= 0; i--) must(MPI_Wait(&requests[i], &statuses[i]));
         break;
     case 3:
         for (int i = 0; i < count; i++)
-            for (int done = 0; !done;) require(MPI_Test(&requests[i], &done, &statuses[i]), "MPI_Test");
+            for (int done = 0; !done;) must(MPI_Test(&requests[i], &done, &statuses[i]));
         break;
     default:
         for (int i = 0; i < count; i++) {
             MPI_Status status;
             int index;
             memset(&status, 0x77, sizeof status);
-            require(MPI_Waitany(count, requests, &index, &status), "MPI_Waitany");
+            must(MPI_Waitany(count, requests, &index, &status));
             if (index < 0 || index >= count) fail("MPI_Waitany gave index %d of %d", index, count);
             statuses[index] = status;
         }

@@ -18,7 +18,7 @@ void announce(const char *format, ...)
 
 static void barrier(void)
 {
-    require(MPI_Barrier(program.comm), "MPI_Barrier");
+    must(MPI_Barrier(program.comm));
 }
 
 /* From here on every rank sees what all wrote: sync, barrier, sync; in atomic mode a barrier is enough. */
@@ -27,9 +27,9 @@ void synchronise(File *file)
     complete_all(file);
     announce("synchronise");
     bool sync = file->can_write && !file->atomic;
-    if (sync) require(MPI_File_sync(file->handle), "MPI_File_sync");
+    if (sync) must(MPI_File_sync(file->handle));
     barrier();
-    if (sync) require(MPI_File_sync(file->handle), "MPI_File_sync");
+    if (sync) must(MPI_File_sync(file->handle));
     model_clear_epoch(file);
 }
 
@@ -79,7 +79,7 @@ void step_seek(File *file)
         if (rank == program.rank) mine = whence, my_offset = offset;
     }
     announce("seek %lld from %s", (long long)my_offset, whence_names[mine]);
-    require(MPI_File_seek(file->handle, my_offset, whences[mine]), "MPI_File_seek");
+    must(MPI_File_seek(file->handle, my_offset, whences[mine]));
 }
 
 void step_seek_shared(File *file)
@@ -92,7 +92,7 @@ void step_seek_shared(File *file)
     file->shared_pointer = draw_target(file, file->views[0], file->shared_pointer, &whence, &offset);
     announce("seek_shared %lld from %s", (long long)offset, whence_names[whence]);
     barrier();
-    require(MPI_File_seek_shared(file->handle, offset, whences[whence]), "MPI_File_seek_shared");
+    must(MPI_File_seek_shared(file->handle, offset, whences[whence]));
     barrier();
 }
 
@@ -107,12 +107,12 @@ static void query_pointers(File *file)
     bool split_individual = file->split[0] && file->split[0]->routine->positioning == INDIVIDUAL;
     bool split_shared = file->split[0] && file->split[0]->routine->positioning == SHARED_POINTER;
     if (!split_individual && !file->sequential) {
-        require(MPI_File_get_position(file->handle, &value), "MPI_File_get_position");
+        must(MPI_File_get_position(file->handle, &value));
         compare("the individual pointer", value, file->pointer[program.rank]);
     }
     if (!split_shared && !file->sequential && file->same_view && options.on[SHARED]) {
         barrier();
-        require(MPI_File_get_position_shared(file->handle, &value), "MPI_File_get_position_shared");
+        must(MPI_File_get_position_shared(file->handle, &value));
         compare("the shared pointer", value, file->shared_pointer);
         barrier();
     }
@@ -126,26 +126,26 @@ static void query_view(File *file, int64_t position)
     MPI_Aint extent;
     char datarep[MPI_MAX_DATAREP_STRING];
     if (view->filetype->size > 0 && !file->sequential) {
-        require(MPI_File_get_byte_offset(file->handle, position, &value), "MPI_File_get_byte_offset");
+        must(MPI_File_get_byte_offset(file->handle, position, &value));
         compare(text("the byte offset of etype %lld", (long long)position), value, view_offset(view, position * view->etype->size));
     }
-    require(MPI_File_get_view(file->handle, &value, &etype, &filetype, datarep), "MPI_File_get_view");
+    must(MPI_File_get_view(file->handle, &value, &etype, &filetype, datarep));
     compare("the displacement of the view", value, view->displacement);
     if (strcmp(datarep, view->datarep)) fail("the data representation is %s, must be %s", datarep, view->datarep);
     int combiner, integers, addresses, types;
     MPI_Datatype both[2] = {etype, filetype};
     int sizes[2];
     for (int i = 0; i < 2; i++) {
-        require(MPI_Type_size(both[i], &sizes[i]), "MPI_Type_size");
-        require(MPI_Type_get_envelope(both[i], &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
+        must(MPI_Type_size(both[i], &sizes[i]));
+        must(MPI_Type_get_envelope(both[i], &integers, &addresses, &types, &combiner));
         bool predefined = combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
                           combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
-        if (!predefined) require(MPI_Type_free(&both[i]), "MPI_Type_free");
+        if (!predefined) must(MPI_Type_free(&both[i]));
     }
     compare("the size of the view's etype", sizes[0], view->etype->size);
     compare("the size of the view's filetype", sizes[1], view->filetype->size);
     if (!view->external32) {
-        require(MPI_File_get_type_extent(file->handle, MPI_INT, &extent), "MPI_File_get_type_extent");
+        must(MPI_File_get_type_extent(file->handle, MPI_INT, &extent));
         compare("the extent of MPI_INT", extent, (int64_t)sizeof(int));
     }
 }
@@ -157,11 +157,11 @@ void step_query(File *file)
     int amode, atomic;
     announce("queries");
     settle_size(file);
-    require(MPI_File_get_size(file->handle, &size), "MPI_File_get_size");
+    must(MPI_File_get_size(file->handle, &size));
     compare("the file size", size, file->size);
-    require(MPI_File_get_amode(file->handle, &amode), "MPI_File_get_amode");
+    must(MPI_File_get_amode(file->handle, &amode));
     compare("the amode", amode, file->amode);
-    require(MPI_File_get_atomicity(file->handle, &atomic), "MPI_File_get_atomicity");
+    must(MPI_File_get_atomicity(file->handle, &atomic));
     compare("the atomicity", atomic, file->atomic);
     query_pointers(file);
     query_view(file, position);
@@ -174,7 +174,7 @@ void step_set_size(File *file)
     if (!file->can_write || file->sequential) return;
     synchronise(file);
     announce("set_size %lld (was %lld)", (long long)size, (long long)file->size);
-    require(MPI_File_set_size(file->handle, size), "MPI_File_set_size");
+    must(MPI_File_set_size(file->handle, size));
     model_resize(file, size);
     synchronise(file);
 }
@@ -186,7 +186,7 @@ void step_preallocate(File *file)
     if (!file->can_write || file->sequential || file->far) return;
     synchronise(file);
     announce("preallocate %lld (size %lld)", (long long)size, (long long)file->size);
-    require(MPI_File_preallocate(file->handle, size), "MPI_File_preallocate");
+    must(MPI_File_preallocate(file->handle, size));
     if (size > file->size) model_resize(file, size);
     synchronise(file);
 }
@@ -196,7 +196,7 @@ void step_atomicity(File *file)
     bool atomic = chance(&program.random, 60);
     synchronise(file);
     announce("set_atomicity %s", atomic ? "on" : "off");
-    require(MPI_File_set_atomicity(file->handle, atomic), "MPI_File_set_atomicity");
+    must(MPI_File_set_atomicity(file->handle, atomic));
     file->atomic = atomic;
     synchronise(file);
 }
@@ -206,19 +206,19 @@ void step_set_info(File *file)
     finish_pending_split(file);
     announce("set_info");
     MPI_Info info = draw_info(), back;
-    if (info == MPI_INFO_NULL) require(MPI_Info_create(&info), "MPI_Info_create"); /* collective: with nothing, if need be */
-    require(MPI_File_set_info(file->handle, info), "MPI_File_set_info");
-    require(MPI_Info_free(&info), "MPI_Info_free");
-    require(MPI_File_get_info(file->handle, &back), "MPI_File_get_info");
-    require(MPI_Info_free(&back), "MPI_Info_free");
+    if (info == MPI_INFO_NULL) must(MPI_Info_create(&info)); /* collective: with nothing, if need be */
+    must(MPI_File_set_info(file->handle, info));
+    must(MPI_Info_free(&info));
+    must(MPI_File_get_info(file->handle, &back));
+    must(MPI_Info_free(&back));
 }
 
 void open_file(File *file, int amode)
 {
     MPI_Info info = draw_info();
     announce("open %s, amode %d%s", file->path, amode, amode & MPI_MODE_APPEND ? " (append)" : "");
-    require(MPI_File_open(program.comm, file->path, amode, info, &file->handle), "MPI_File_open");
-    if (info != MPI_INFO_NULL) require(MPI_Info_free(&info), "MPI_Info_free");
+    must(MPI_File_open(program.comm, file->path, amode, info, &file->handle));
+    if (info != MPI_INFO_NULL) must(MPI_Info_free(&info));
     file->amode = amode;
     file->can_read = !(amode & MPI_MODE_WRONLY);
     file->can_write = !(amode & MPI_MODE_RDONLY);
@@ -238,7 +238,7 @@ void close_file(File *file)
 {
     complete_all(file);
     announce("close");
-    require(MPI_File_close(&file->handle), "MPI_File_close");
+    must(MPI_File_close(&file->handle));
     if (file->handle != MPI_FILE_NULL) fail("the handle is not MPI_FILE_NULL after MPI_File_close");
     barrier(); /* rank 0 looks at the file with POSIX next */
     bool gone = (file->amode & MPI_MODE_DELETE_ON_CLOSE) != 0;

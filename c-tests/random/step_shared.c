@@ -41,11 +41,11 @@ void step_shared_serial(File *file)
             MPI_Status status;
             memset(&status, 0x77, sizeof status);
             if (rank == program.rank) {
-                require(MPI_Wait(&access->request, &status), "MPI_Wait");
+                must(MPI_Wait(&access->request, &status));
                 check_access(access, &status);
             }
         }
-        require(MPI_Barrier(program.comm), "MPI_Barrier");
+        must(MPI_Barrier(program.comm));
     }
 }
 
@@ -94,7 +94,7 @@ static void finish_race(Access **mine, int each, bool nonblocking)
     for (int i = 0; nonblocking && i < each; i++) {
         MPI_Status status;
         memset(&status, 0x77, sizeof status);
-        require(MPI_Wait(&mine[i]->request, &status), "MPI_Wait");
+        must(MPI_Wait(&mine[i]->request, &status));
         check_access(mine[i], &status);
     }
 }
@@ -155,11 +155,11 @@ void step_shared_race(File *file)
         compare_sets(slots, wanted, records, "racing writes");
         take_over(file, start, total, slots);
         model_clear_epoch(file);
-        require(MPI_Barrier(program.comm), "MPI_Barrier");
+        must(MPI_Barrier(program.comm));
         return;
     }
     for (int i = 0; i < each; i++) extract(mine[i], got + (size_t)(program.rank * each + i) * record_size);
-    require(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, got, (int)(total / program.size), MPI_BYTE, program.comm), "MPI_Allgather");
+    must(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, got, (int)(total / program.size), MPI_BYTE, program.comm));
     for (int64_t i = 0; i < total; i++)
         wanted[i] = model_value(file, view_offset(file->views[0], start * file->views[0]->etype->size + i));
     compare_sets(got, wanted, records, "racing reads");
@@ -176,7 +176,7 @@ void step_atomic_race(File *file)
     synchronise(file);
     if (!file->atomic) {
         announce("set_atomicity on");
-        require(MPI_File_set_atomicity(file->handle, 1), "MPI_File_set_atomicity");
+        must(MPI_File_set_atomicity(file->handle, 1));
         file->atomic = true;
     }
     describe_access(model);
@@ -185,7 +185,7 @@ void step_atomic_race(File *file)
     *mine = *model;
     mine->identity = mix(model->identity + (uint64_t)program.rank);
     prepare_access(mine);
-    require(MPI_Barrier(program.comm), "MPI_Barrier");
+    must(MPI_Barrier(program.comm));
     start_access(mine);
     synchronise(file);
     unsigned char *found = keep((size_t)model->bytes);
@@ -201,5 +201,5 @@ void step_atomic_race(File *file)
     if (winners == 0) fail("after the atomic race the %lld bytes are not those of any one rank: %s", (long long)model->bytes, model->text);
     take_over(file, model->offset, model->bytes, found);
     model_clear_epoch(file);
-    require(MPI_Barrier(program.comm), "MPI_Barrier");
+    must(MPI_Barrier(program.comm));
 }

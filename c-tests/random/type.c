@@ -40,9 +40,9 @@ static MPI_Datatype kind_handle(int kind)
                                   MPI_SHORT_INT, MPI_DOUBLE_INT, MPI_2INT};
     if (kind < KINDS - 3) return plain[kind];
     MPI_Datatype handle;
-    if (kind == KINDS - 3) require(MPI_Type_create_f90_integer(9, &handle), "MPI_Type_create_f90_integer");
-    else if (kind == KINDS - 2) require(MPI_Type_create_f90_real(15, 100, &handle), "MPI_Type_create_f90_real");
-    else require(MPI_Type_create_f90_complex(6, 30, &handle), "MPI_Type_create_f90_complex");
+    if (kind == KINDS - 3) must(MPI_Type_create_f90_integer(9, &handle));
+    else if (kind == KINDS - 2) must(MPI_Type_create_f90_real(15, 100, &handle));
+    else must(MPI_Type_create_f90_complex(6, 30, &handle));
     return handle;
 }
 
@@ -91,8 +91,7 @@ static bool differs_from_pack(const Type *type)
     unsigned char *memory = malloc((size_t)span), *packed = malloc((size_t)type->size + 64);
     for (int64_t i = 0; i < span; i++) memory[i] = (unsigned char)mix((uint64_t)i);
     int position = 0;
-    require(MPI_Pack(memory - type->true_lb, 1, type->handle, packed, (int)type->size + 64, &position, MPI_COMM_SELF),
-            "MPI_Pack");
+    must(MPI_Pack(memory - type->true_lb, 1, type->handle, packed, (int)type->size + 64, &position, MPI_COMM_SELF));
     bool differs = position != type->size;
     for (int64_t i = 0; i < type->size && !differs; i++) differs = packed[i] != memory[type->bytes[i] - type->true_lb];
     free(memory);
@@ -108,9 +107,9 @@ static Type *finish(Type *type, const char *name)
     handles[handle_count++] = type->handle;
     type->text = name;
     measure(type);
-    require(MPI_Type_commit(&type->handle), "MPI_Type_commit");
+    must(MPI_Type_commit(&type->handle));
     /* lb and extent are the MPI's: padding for alignment and the force of markers differ from MPI to MPI */
-    require(MPI_Type_get_extent(type->handle, &lb, &extent), "MPI_Type_get_extent");
+    must(MPI_Type_get_extent(type->handle, &lb, &extent));
     type->lb = lb;
     type->extent = extent;
     type->doubtful = differs_from_pack(type);
@@ -119,7 +118,7 @@ static Type *finish(Type *type, const char *name)
 
 void free_types(void)
 {
-    while (handle_count > 0) require(MPI_Type_free(&handles[--handle_count]), "MPI_Type_free");
+    while (handle_count > 0) must(MPI_Type_free(&handles[--handle_count]));
 }
 
 Type *named_type(int kind)
@@ -138,7 +137,7 @@ Type *dup_type(const Type *of)
 {
     Type *type = new_type(of->element_count);
     append(type, of, 0);
-    require(MPI_Type_dup(of->handle, &type->handle), "MPI_Type_dup");
+    must(MPI_Type_dup(of->handle, &type->handle));
     return finish(type, text("dup(%s)", of->text));
 }
 
@@ -146,7 +145,7 @@ Type *contiguous_type(const Type *of, int count)
 {
     Type *type = new_type((int64_t)of->element_count * count);
     for (int i = 0; i < count; i++) append(type, of, i * of->extent);
-    require(MPI_Type_contiguous(count, of->handle, &type->handle), "MPI_Type_contiguous");
+    must(MPI_Type_contiguous(count, of->handle, &type->handle));
     return finish(type, text("contiguous(%d,%s)", count, of->text));
 }
 
@@ -155,7 +154,7 @@ Type *vector_type(const Type *of, int count, int length, int stride)
     Type *type = new_type((int64_t)of->element_count * count * length);
     for (int i = 0; i < count; i++)
         for (int j = 0; j < length; j++) append(type, of, ((int64_t)i * stride + j) * of->extent);
-    require(MPI_Type_vector(count, length, stride, of->handle, &type->handle), "MPI_Type_vector");
+    must(MPI_Type_vector(count, length, stride, of->handle, &type->handle));
     return finish(type, text("vector(%d,%d,%d,%s)", count, length, stride, of->text));
 }
 
@@ -164,7 +163,7 @@ Type *hvector_type(const Type *of, int count, int length, int64_t stride)
     Type *type = new_type((int64_t)of->element_count * count * length);
     for (int i = 0; i < count; i++)
         for (int j = 0; j < length; j++) append(type, of, i * stride + j * of->extent);
-    require(MPI_Type_create_hvector(count, length, stride, of->handle, &type->handle), "MPI_Type_create_hvector");
+    must(MPI_Type_create_hvector(count, length, stride, of->handle, &type->handle));
     return finish(type, text("hvector(%d,%d,%lld,%s)", count, length, (long long)stride, of->text));
 }
 
@@ -202,7 +201,7 @@ static int *repeated(int value, int count)
 Type *indexed_type(const Type *of, int count, const int *lengths, const int *displacements)
 {
     Type *type = blocks(of, count, lengths, scaled(displacements, count, of->extent));
-    require(MPI_Type_indexed(count, lengths, displacements, of->handle, &type->handle), "MPI_Type_indexed");
+    must(MPI_Type_indexed(count, lengths, displacements, of->handle, &type->handle));
     return finish(type, text("indexed(%s,%s,%s)", list(lengths, count), list(displacements, count), of->text));
 }
 
@@ -210,15 +209,14 @@ Type *hindexed_type(const Type *of, int count, const int *lengths, const MPI_Ain
 {
     const int *shown = narrow(displacements, count);
     Type *type = blocks(of, count, lengths, scaled(shown, count, 1));
-    require(MPI_Type_create_hindexed(count, lengths, displacements, of->handle, &type->handle), "MPI_Type_create_hindexed");
+    must(MPI_Type_create_hindexed(count, lengths, displacements, of->handle, &type->handle));
     return finish(type, text("hindexed(%s,%s,%s)", list(lengths, count), list(shown, count), of->text));
 }
 
 Type *indexed_block_type(const Type *of, int count, int length, const int *displacements)
 {
     Type *type = blocks(of, count, repeated(length, count), scaled(displacements, count, of->extent));
-    require(MPI_Type_create_indexed_block(count, length, displacements, of->handle, &type->handle),
-            "MPI_Type_create_indexed_block");
+    must(MPI_Type_create_indexed_block(count, length, displacements, of->handle, &type->handle));
     return finish(type, text("indexed_block(%d,%s,%s)", length, list(displacements, count), of->text));
 }
 
@@ -226,8 +224,7 @@ Type *hindexed_block_type(const Type *of, int count, int length, const MPI_Aint 
 {
     const int *shown = narrow(displacements, count);
     Type *type = blocks(of, count, repeated(length, count), scaled(shown, count, 1));
-    require(MPI_Type_create_hindexed_block(count, length, displacements, of->handle, &type->handle),
-            "MPI_Type_create_hindexed_block");
+    must(MPI_Type_create_hindexed_block(count, length, displacements, of->handle, &type->handle));
     return finish(type, text("hindexed_block(%d,%s,%s)", length, list(shown, count), of->text));
 }
 
@@ -244,7 +241,7 @@ Type *struct_type(int count, const int *lengths, const MPI_Aint *displacements, 
     Type *type = new_type(total);
     for (int i = 0; i < count; i++)
         for (int j = 0; j < lengths[i]; j++) append(type, members[i], displacements[i] + j * members[i]->extent);
-    require(MPI_Type_create_struct(count, lengths, displacements, member_handles, &type->handle), "MPI_Type_create_struct");
+    must(MPI_Type_create_struct(count, lengths, displacements, member_handles, &type->handle));
     return finish(type, text("struct(%s)", names));
 }
 
@@ -288,8 +285,7 @@ Type *subarray_type(const Type *of, int dimensions, const int *sizes, const int 
     }
     Type *type = new_type(product(subsizes, dimensions) * of->element_count);
     append_array(type, of, dimensions, sizes, indices, subsizes, order);
-    require(MPI_Type_create_subarray(dimensions, sizes, subsizes, starts, order, of->handle, &type->handle),
-            "MPI_Type_create_subarray");
+    must(MPI_Type_create_subarray(dimensions, sizes, subsizes, starts, order, of->handle, &type->handle));
     return finish(type, text("subarray(%s,%s,%s,%s,%s)", list(sizes, dimensions), list(subsizes, dimensions),
                              list(starts, dimensions), order == MPI_ORDER_C ? "C" : "Fortran", of->text));
 }
@@ -317,8 +313,8 @@ Type *darray_type(const Type *of, int size, int rank, int dimensions, const int 
         indices[i] = owned_indices(sizes[i], distributions[i], arguments[i], grid[i], coordinates[i], &counts[i]);
     Type *type = new_type(product(counts, dimensions) * of->element_count);
     append_array(type, of, dimensions, sizes, indices, counts, order);
-    require(MPI_Type_create_darray(size, rank, dimensions, sizes, distributions, arguments, grid, order, of->handle,
-                                   &type->handle), "MPI_Type_create_darray");
+    must(MPI_Type_create_darray(size, rank, dimensions, sizes, distributions, arguments, grid, order, of->handle,
+                                   &type->handle));
     char letters[9] = {0};
     for (int i = 0; i < dimensions; i++)
         letters[i] = distributions[i] == MPI_DISTRIBUTE_NONE ? 'n' : distributions[i] == MPI_DISTRIBUTE_BLOCK ? 'b' : 'c';
@@ -331,6 +327,6 @@ Type *resized_type(const Type *of, int64_t lb, int64_t extent)
 {
     Type *type = new_type(of->element_count);
     append(type, of, 0);
-    require(MPI_Type_create_resized(of->handle, lb, extent, &type->handle), "MPI_Type_create_resized");
+    must(MPI_Type_create_resized(of->handle, lb, extent, &type->handle));
     return finish(type, text("resized(%lld,%lld,%s)", (long long)lb, (long long)extent, of->text));
 }

@@ -146,10 +146,10 @@ void step_set_view(File *file)
     MPI_Info info = draw_info();
     /* the library must hold its own references: the caller may free the types at once */
     MPI_Datatype etype, filetype;
-    require(MPI_Type_dup(mine->etype->handle, &etype), "MPI_Type_dup");
-    require(MPI_Type_dup(mine->filetype->handle, &filetype), "MPI_Type_dup");
-    require(MPI_File_set_view(file->handle, mine->displacement, etype, filetype, common.datarep, info), "MPI_File_set_view");
-    require(MPI_Type_free(&etype), "MPI_Type_free");
-    require(MPI_Type_free(&filetype), "MPI_Type_free");
+    must(MPI_Type_dup(mine->etype->handle, &etype));
+    must(MPI_Type_dup(mine->filetype->handle, &filetype));
+    must(MPI_File_set_view(file->handle, mine->displacement, etype, filetype, common.datarep, info));
+    must(MPI_Type_free(&etype));
+    must(MPI_Type_free(&filetype));
     if (info != MPI_INFO_NULL) MPI_Info_free(&info);
 }
