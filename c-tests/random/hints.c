@@ -35,10 +35,25 @@ static const struct {
     {"no_such_hint_at_all", {"1", "2", "", " ", "true", "\xc3\xa9"}},
 };
 
+void new_info(MPI_Info *info)
+{
+    must(MPI_Info_create(info));
+    emit("MPI_Info_create(&info)");
+}
+
+void free_info(MPI_Info *info)
+{
+    if (*info == MPI_INFO_NULL) return;
+    must(MPI_Info_free(info));
+    emit("MPI_Info_free(&info)");
+}
+
 static void set_pair(MPI_Info *info, const char *key, const char *value)
 {
-    if (*info == MPI_INFO_NULL) must(MPI_Info_create(info));
-    if (*value) must(MPI_Info_set(*info, key, value)); /* some MPIs refuse empty values */
+    if (*info == MPI_INFO_NULL) new_info(info);
+    if (!*value) return; /* some MPIs refuse empty values */
+    must(MPI_Info_set(*info, key, value));
+    emit("MPI_Info_set(info, \"%s\", \"%s\")", key, value);
 }
 
 static void set_forced(MPI_Info *info)
