@@ -110,20 +110,32 @@ static void end_file(File *file)
         unlink(file->path);
 }
 
-/* Which steps there are and how often they come. In sequential mode only some exist. */
+/* Which steps there are and how often they come; where only some files can be accessed that way. */
+enum Where { RANDOM_ACCESS = 1, INDEPENDENTLY = 2, ANYWHERE = 0 };
 static const struct {
     void (*run)(File *);
     int weight;
-    bool sequential;
+    enum Where where;
     enum Feature feature;
 } steps[] = {
-    {step_collective, 32, false, FEATURES},   {step_independent, 22, false, FEATURES}, {step_ordered, 8, true, ORDERED},
-    {step_shared_serial, 5, true, SHARED},    {step_shared_race, 4, true, RACES},      {step_atomic_race, 2, false, ATOMIC},
-    {step_wait, 7, true, FEATURES},           {step_set_view, 12, false, VIEWS},       {step_seek, 6, false, FEATURES},
-    {step_seek_shared, 3, false, SHARED},     {step_query, 7, true, FEATURES},         {step_set_size, 3, false, SIZES},
-    {step_preallocate, 2, false, SIZES},      {step_atomicity, 2, false, ATOMIC},      {step_sync, 4, true, FEATURES},
-    {step_set_info, 2, true, HINTS},          {step_reopen, 4, true, REOPEN},
-    {step_refused, 1, true, INTERCOMMS},
+    {step_collective, 32, RANDOM_ACCESS, FEATURES},
+    {step_independent, 22, RANDOM_ACCESS | INDEPENDENTLY, FEATURES},
+    {step_ordered, 8, ANYWHERE, ORDERED},
+    {step_shared_serial, 5, INDEPENDENTLY, SHARED},
+    {step_shared_race, 4, INDEPENDENTLY, RACES},
+    {step_atomic_race, 4, RANDOM_ACCESS | INDEPENDENTLY, ATOMIC},
+    {step_wait, 7, ANYWHERE, FEATURES},
+    {step_set_view, 12, RANDOM_ACCESS, VIEWS},
+    {step_seek, 6, RANDOM_ACCESS, FEATURES},
+    {step_seek_shared, 3, RANDOM_ACCESS, SHARED},
+    {step_query, 7, ANYWHERE, FEATURES},
+    {step_set_size, 3, RANDOM_ACCESS, SIZES},
+    {step_preallocate, 2, RANDOM_ACCESS, SIZES},
+    {step_atomicity, 2, RANDOM_ACCESS, ATOMIC},
+    {step_sync, 4, ANYWHERE, FEATURES},
+    {step_set_info, 2, ANYWHERE, HINTS},
+    {step_reopen, 4, ANYWHERE, REOPEN},
+    {step_refused, 1, ANYWHERE, INTERCOMMS},
 };
 
 static void run_step(File *file)
@@ -133,9 +145,11 @@ static void run_step(File *file)
     int64_t drawn = below(&program.random, total);
     size_t which = 0;
     while (drawn >= steps[which].weight) drawn -= steps[which++].weight;
-    bool on = steps[which].feature == FEATURES || options.on[steps[which].feature];
     program.current = file->number;
-    if (on && (!file->sequential || steps[which].sequential)) steps[which].run(file);
+    if (steps[which].feature != FEATURES && !options.on[steps[which].feature]) return;
+    if ((steps[which].where & RANDOM_ACCESS) && file->sequential) return;
+    if ((steps[which].where & INDEPENDENTLY) && file->collective_only) return;
+    steps[which].run(file);
 }
 
 /* Each step draws from numbers of its own, so that a step left out changes no other more than it must. */

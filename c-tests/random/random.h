@@ -184,7 +184,8 @@ struct File {
     char *path;
     const char *name; /* of the path, its last part */
     int amode;
-    bool open, atomic, can_read, can_write, sequential;
+    bool collective_only; /* as promised with romio_no_indep_rw */
+    bool atomic, can_read, can_write, sequential;
     Page *pages[1024];
     int64_t size, stable_size; /* stable: smallest size since the last synchronisation */
     uint16_t size_writers, size_readers;
@@ -293,6 +294,7 @@ void step_atomic_race(File *file);
 /* hints.c */
 MPI_Info draw_info(void);
 void new_info(MPI_Info *info);
+void set_hint(MPI_Info *info, const char *key, const char *value);
 void free_info(MPI_Info *info); /* also MPI_INFO_NULL */
 
 /* step_file.c */

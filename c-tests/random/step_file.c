@@ -258,6 +258,8 @@ void open_file(File *file, int amode)
 {
     announce("open %s with %s", file->path, amode_source(amode));
     MPI_Info info = draw_info();
+    file->collective_only = options.on[HINTS] && chance(&program.random, 6) && !(amode & MPI_MODE_SEQUENTIAL);
+    if (file->collective_only) set_hint(&info, "romio_no_indep_rw", "true");
     io(MPI_File_open(program.comm, file->path, amode, info, &file->handle), "MPI_File_open(comm, path(\"%s\"), %s, %s, &f[%d])",
        file->name, amode_source(amode), info == MPI_INFO_NULL ? "MPI_INFO_NULL" : "info", file->number);
     free_info(&info);
