@@ -115,11 +115,16 @@ static UNUSED void memory_is(int n, const Patch *patches, int line)
     free(any);
 }
 
-static UNUSED void stretch_is(int descriptor, const char *name, int64_t at, int64_t length, const Patch *patches, int line)
+/* Bytes of a file that was created with `initial` bytes of a known pattern, before the patches. */
+typedef struct { const char *name; int64_t size, initial; uint64_t seed; const Patch *patches; } Contents;
+
+static UNUSED void stretch_is(int descriptor, const Contents *file, int64_t at, int64_t length, int line)
 {
+    const char *name = file->name;
     unsigned char *found = malloc((size_t)length + 1), *wanted = calloc(1, (size_t)length + 1), *any = calloc(1, (size_t)length + 1);
     if (pread(descriptor, found, (size_t)length, at) != length) wrong(line, "%s cannot be read", name);
-    apply(wanted, any, at, length, patches);
+    for (int64_t i = at; i < at + length && i < file->initial; i++) wanted[i - at] = pattern(file->seed, i);
+    apply(wanted, any, at, length, file->patches);
     for (int64_t i = 0; i < length; i++)
         if (!any[i] && found[i] != wanted[i])
             wrong(line, "byte %lld of %s is %02x, must be %02x", (long long)(at + i), name, found[i], wanted[i]);
@@ -128,17 +133,19 @@ static UNUSED void stretch_is(int descriptor, const char *name, int64_t at, int6
     free(any);
 }
 
-#define is_file(name, size, ...) file_is(name, size, (const Patch[]){__VA_ARGS__ {0, NULL}}, __LINE__)
-static UNUSED void file_is(const char *name, int64_t size, const Patch *patches, int line)
+#define is_file(name, size, initial, seed, ...) \
+    file_is((Contents){name, size, initial, seed, (const Patch[]){__VA_ARGS__ {0, NULL}}}, __LINE__)
+static UNUSED void file_is(Contents file, int line)
 {
     struct stat information;
-    int descriptor = open(path(name), O_RDONLY);
-    if (descriptor < 0 || fstat(descriptor, &information) != 0) wrong(line, "%s cannot be read", name);
-    if (information.st_size != size) wrong(line, "%s has %lld bytes, must have %lld", name, (long long)information.st_size, (long long)size);
-    if (size < 1 << 24) stretch_is(descriptor, name, 0, size, patches, line);
+    int descriptor = open(path(file.name), O_RDONLY);
+    if (descriptor < 0 || fstat(descriptor, &information) != 0) wrong(line, "%s cannot be read", file.name);
+    if (information.st_size != file.size)
+        wrong(line, "%s has %lld bytes, must have %lld", file.name, (long long)information.st_size, (long long)file.size);
+    if (file.size < 1 << 24) stretch_is(descriptor, &file, 0, file.size, line);
     else /* the holes of a large file are not read */
-        for (const Patch *patch = patches; patch->hex; patch++)
-            stretch_is(descriptor, name, patch->at, (int64_t)strlen(patch->hex) / 2, patches, line);
+        for (const Patch *patch = file.patches; patch->hex; patch++)
+            stretch_is(descriptor, &file, patch->at, (int64_t)strlen(patch->hex) / 2, line);
     close(descriptor);
 }
 

@@ -15,7 +15,7 @@ static int world_rank;
 static void print_place(const char *what, int length_limit)
 {
     char line[4096];
-    int length = snprintf(line, sizeof line, "%s seed %llu rank %d of %d step %d: %.*s\n      in %s\n", what,
+    int length = snprintf(line, sizeof line, "%s seed %llu rank %d of %d step %d: %.*s\n      last call: %s\n", what,
                           (unsigned long long)program.seed, world_rank, program.size, program.step, length_limit, program.doing,
                           program.call);
     if (write(STDOUT_FILENO, line, (size_t)(length < (int)sizeof line ? length : (int)sizeof line - 1)) < 0) _exit(3);
@@ -73,7 +73,7 @@ static void create_initial(File *file, int64_t size)
 {
     unsigned char *bytes = keep((size_t)size + 1);
     for (int64_t i = 0; i < size; i++) *model_byte(file, i) = bytes[i] = pattern(program.seed, i);
-    file->size = size;
+    file->size = file->initial_size = size;
     if (program.rank == 0 && options.print) emit_check("create_file(\"%s\", %lld, %lluu)", file->name, (long long)size, (unsigned long long)program.seed);
     else if (program.rank == 0) {
         int descriptor = open(file->path, O_CREAT | O_WRONLY | O_TRUNC, 0644);
@@ -167,6 +167,7 @@ static void run_program(uint64_t seed, int world_size)
     make_communicator(world_rank, world_size);
     begin_step(0);
     program.file_count = chance(&program.random, 70) ? 1 : (int)between(&program.random, 2, MAX_FILES);
+    if (program.file_count > options.files) program.file_count = options.files;
     int last = options.steps ? options.steps : (int)between(&program.random, 10, 60);
     say("seed %llu: %d ranks, %d steps", (unsigned long long)seed, program.size, last);
     for (int i = 0; i < program.file_count; i++) begin_file(program.files[i] = keep(sizeof(File)), i);

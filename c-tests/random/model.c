@@ -160,9 +160,11 @@ static void compare_range(File *file, int descriptor, int64_t start, int64_t end
     }
 }
 
-static bool is_in_file(const void *of, int64_t offset)
+static bool is_changed(const void *of, int64_t offset)
 {
-    return model_unknown((File *)of, offset) || model_value((File *)of, offset);
+    const File *file = of;
+    unsigned char before = offset < file->initial_size ? pattern(program.seed, offset) : 0;
+    return model_unknown((File *)of, offset) || model_value((File *)of, offset) != before;
 }
 
 static int byte_in_file(const void *of, int64_t offset)
@@ -170,7 +172,7 @@ static int byte_in_file(const void *of, int64_t offset)
     return model_unknown((File *)of, offset) ? -1 : model_value((File *)of, offset);
 }
 
-/* Runs of touched bytes, page after page in ascending order. */
+/* What the program changed, page after page in ascending order. */
 static void emit_verify(File *file)
 {
     const char *all = "";
@@ -182,10 +184,11 @@ static void emit_verify(File *file)
                 if (page->index > done && page->index < next) next = page->index;
         if (next == INT64_MAX || next * PAGE >= file->size) break;
         int64_t length = file->size - next * PAGE < PAGE ? file->size - next * PAGE : PAGE;
-        all = text("%s%s", all, patches(next * PAGE, length, is_in_file, byte_in_file, file));
+        all = text("%s%s", all, patches(next * PAGE, length, is_changed, byte_in_file, file));
         done = next;
     }
-    emit_check("is_file(\"%s\", %lld, %s)", file->name, (long long)file->size, all);
+    emit_check("is_file(\"%s\", %lld, %lld, %lluu, %s)", file->name, (long long)file->size, (long long)file->initial_size,
+               (unsigned long long)program.seed, all);
 }
 
 /* Every page of the model, and whatever else the file has allocated (which must be zeros). */

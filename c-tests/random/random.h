@@ -53,7 +53,7 @@ typedef struct {
     bool on[FEATURES];
     bool verbose, keep_files;
     int print;    /* as C source, for so many ranks */
-    int largest;  /* bytes of an access */
+    int largest, files; /* most bytes of an access, most files */
     uint64_t seed;
     int count, every, steps, timeout;
     bool dropped[MAX_STEPS];
@@ -187,6 +187,7 @@ struct File {
     bool collective_only; /* as promised with romio_no_indep_rw */
     bool atomic, can_read, can_write, sequential;
     Page *pages[1024];
+    int64_t initial_size; /* before the program */
     int64_t size, stable_size; /* stable: smallest size since the last synchronisation */
     uint16_t size_writers, size_readers;
     int pending_size_writes, pending_size_reads;
