@@ -2,6 +2,7 @@
 import array
 import pathlib
 import re
+import shutil
 import subprocess
 
 TOOL = pathlib.Path(__file__).resolve().parent / "tool"
@@ -44,14 +45,42 @@ class Tool:
         if not self.library.exists() or self.library.stat().st_mtime < max(path.stat().st_mtime for path in sources):
             compile_shared("gcc", "trace.c", self.library, f"-I{self.folder}", *([] if by_profiling_names else ["-DNEXT"]))
 
+
+class Traces:
+    """A folder of traces: a file for each MPI and test, and the names of the routines in their order."""
+
+    def __init__(self, folder, kind):
+        self.folder = pathlib.Path(folder).resolve() / kind
+
+    def renew(self, names, keep):
+        """Makes it ready for new traces; old ones are kept if asked for and if they can still be read."""
+        listed = self.folder / "names"
+        wanted = "\n".join(names)
+        if not keep or not listed.exists() or listed.read_text() != wanted:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        listed.write_text(wanted)
+        return self
+
+    def of(self, mpi, test):
+        """The file for the trace of a test. Runs that share it add up."""
+        path = self.folder / mpi / test
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
     def calls(self, path):
         """{routine: calls} of a trace; empty if nothing was counted."""
         counts, found = array.array("Q"), {}
-        try:
-            counts.frombytes(pathlib.Path(path).read_bytes())
-        except OSError:
-            return {}
-        for name, count in zip(self.names, counts):
+        if path.exists():
+            counts.frombytes(path.read_bytes())
+        for name, count in zip((self.folder / "names").read_text().split(), counts):
             if count:
                 found[routine_of(name)] = found.get(routine_of(name), 0) + count
         return found
+
+    def tests(self):
+        """(mpi, test, {routine: calls}) of every trace there is."""
+        for path in sorted(self.folder.glob("*/**/*")):
+            if path.is_file():
+                mpi, test = str(path.relative_to(self.folder)).split("/", 1)
+                yield mpi, test, self.calls(path)

@@ -78,8 +78,8 @@ def mpi4py(source, folder, mpi):
     if mpi == "mpich":
         environment["LD_LIBRARY_PATH"] = str(folder / "lib")
     for ranks in (1, 3):
-        for known in ("", "no-skips"):
-            yield Test(f"mpi4py/{ranks}{known and '/' + known}", [folder / "venv/bin/python", HERE / "mpi4py_driver.py"], ranks=ranks,
+        for known in ("", "-no-skips"):
+            yield Test(f"mpi4py/{ranks}{known}", [folder / "venv/bin/python", HERE / "mpi4py_driver.py"], ranks=ranks,
                        environment=dict(environment, NO_SKIPS=known), journal=True, patience=10)
 
 
