@@ -17,8 +17,11 @@ def exported(library):
 
 
 def routine_of(name):
-    """`MPI_x` for the profiling name `PMPI_x`, and for its Fortran kin."""
-    return name[1:] if re.match(r"pmpi", name, re.I) else name
+    """`MPI_x` for the profiling name `PMPI_x`. A Fortran routine has many spellings, one for each compiler and module, and one body."""
+    spelling = re.fullmatch(r"(?:p?mpir?|ompi)_(file_create_errhandler|register_datarep)(?:_f08|_f)?_*", name)
+    if spelling:
+        return f"MPI_{spelling.group(1).upper()}"
+    return name[1:] if name.startswith("PMPI") else name
 
 
 def compile_shared(compiler, source, target, *options):
