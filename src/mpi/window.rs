@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use super::comm::NodeInfo;
 use super::handles::{Comm, Slot, Win};
 use super::library::{Library, call, library};
-use crate::error::Result;
+use crate::error::{Doing, Result};
 
 /// An i64 that lives with rank 0 and that all ranks of a communicator can fetch and add to,
 /// without rank 0 doing anything for it where they share memory.
@@ -33,6 +33,13 @@ unsafe impl Sync for SharedWord {}
 const WORD_BYTES: i64 = 64;
 
 impl SharedWord {
+    /// Fails where this process has no descriptors left for the memory that ranks share. To be
+    /// asked on all ranks before `new`: a rank on which the MPI fails there leaves the others
+    /// waiting within it.
+    pub fn is_possible() -> Result<()> {
+        std::io::pipe().map(drop).doing(|| "keeping descriptors for the shared file pointer")
+    }
+
     /// A new one with the value that rank 0 gives. Collective over `comm`, whose spread over the
     /// nodes is `node`.
     pub fn new(comm: Comm, node: NodeInfo, value: i64) -> Result<SharedWord> {
