@@ -266,7 +266,7 @@ impl Cycle<'_, '_> {
         let origin = self.access.view.displacement;
         let mut done = 0;
         while done < size {
-            let built = self.io_array.build(file, origin, memory, size - done);
+            let built = self.io_array.build(file, origin, memory, size - done)?;
             let moved = match self.access.direction {
                 Direction::Read => self.read_runs()?,
                 Direction::Write => self.write_runs().map(|()| built)?,

@@ -79,11 +79,18 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
         Some(driver) => Ok(driver),
         None => open(&options),
     };
+    let (mut end, mut sieved) = (0, false);
+    let opened = opened.and_then(|driver| {
+        if first && amode.append {
+            end = driver.size()? as i64;
+        }
+        if first && amode.write && wish.filesystem.is_local() {
+            sieved = mark_opened(&*driver)?;
+        }
+        Ok(driver)
+    });
     let mut survey = Survey::new(ranks);
-    let driver = opened.as_ref().ok().filter(|_| first);
-    let end = survey.most(driver.map_or(0, |driver| driver.size().unwrap_or(0) as i64));
-    let local = amode.write && wish.filesystem.is_local();
-    let sieved = driver.is_some_and(|driver| local && mark_opened(&**driver));
+    let end = survey.most(end);
     let sieved = survey.most(i64::from(sieved));
     let (driver, answers) = block_on(ranks, survey.hold(opened))?;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use super::handles::{Comm, Slot, Win};
 use super::library::{Library, call, library};
-use crate::error::{Class, Error, Result};
+use crate::error::{Class, Doing, Error, Result};
 use crate::memory::Shared;
 
 /// Memory that all ranks of a communicator on one node see.
@@ -16,6 +16,13 @@ pub struct SharedWindow {
 }
 
 impl SharedWindow {
+    /// Fails where this process has no descriptors left for the memory that ranks share. To be
+    /// asked on all ranks before `new`: a rank on which the MPI fails there leaves the others
+    /// waiting within it.
+    pub fn is_possible() -> Result<()> {
+        std::io::pipe().map(drop).doing(|| "keeping descriptors for memory that ranks share")
+    }
+
     /// `size` bytes, the same for all, of which the first `clean` are zero. Collective over `comm`,
     /// whose ranks are all on one node.
     pub fn new(comm: Comm, size: usize, clean: usize) -> Result<SharedWindow> {

@@ -8,8 +8,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 use std::time::Duration;
 
+use super::block_on;
 use super::board::{self, Board};
-use crate::engine::ranks::Ranks;
+use crate::engine::ranks::{Ranks, agree};
 use crate::engine::two_phase::Ring;
 use crate::error::{Error, Result};
 use crate::memory::Shared;
@@ -46,19 +47,19 @@ impl Communicator {
             1 => NodeInfo { node_count: 1, node_size: 1, node_rank: 0 },
             _ => comm.node_info()?,
         };
-        let meeting = match size > 1 && nodes.node_count == 1 {
-            true => {
-                let bytes = Board::memory_size(size);
-                let window = SharedWindow::new(comm, bytes, bytes)?;
-                let board = Board::new(window.memory().clone(), rank, size);
-                Some((window, board))
-            }
-            false => None,
-        };
         let crowded = nodes.node_size > std::thread::available_parallelism().map_or(1, usize::from);
         let looks = if crowded { 0 } else { LOOKS };
         let (ring, listening) = (OnceLock::new(), AtomicU64::new(0));
-        Ok(Communicator { comm, rank, size, nodes, meeting, ring, listening, looks })
+        let mut ranks =
+            Communicator { comm, rank, size, nodes, meeting: None, ring, listening, looks };
+        if size > 1 && nodes.node_count == 1 {
+            block_on(&ranks, agree(&ranks, SharedWindow::is_possible()))?;
+            let bytes = Board::memory_size(size);
+            let window = SharedWindow::new(comm, bytes, bytes)?;
+            let board = Board::new(window.memory().clone(), rank, size);
+            ranks.meeting = Some((window, board));
+        }
+        Ok(ranks)
     }
 
     /// Gives the core away until what was last looked for may have come.
@@ -105,9 +106,9 @@ impl Communicator {
         let (_, board) = self.meeting.as_ref()?;
         let slots = Ring::slots_within(size);
         let (bytes, clean) = Ring::size(slots);
+        block_on(self, agree(self, SharedWindow::is_possible())).ok()?;
         let window = SharedWindow::new(self.comm, bytes, clean);
-        let failed = super::block_on(self, self.max(Box::new([i64::from(window.is_err())])));
-        let window = window.ok().filter(|_| failed.is_ok_and(|failed| failed[0] == 0))?;
+        let window = block_on(self, agree(self, window)).ok()?;
         let ring = Ring::new(window.memory().clone(), board.bell().clone(), slots);
         Some((window, ring))
     }
