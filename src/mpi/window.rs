@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use super::comm::NodeInfo;
 use super::handles::{Comm, Slot, Win};
 use super::library::{Library, call, library};
+use super::served::Served;
 use crate::error::Result;
 
 /// An i64 that lives with rank 0 and that all ranks of a communicator can fetch and add to,
@@ -22,6 +23,45 @@ enum Place {
     /// Several nodes: the MPI's one-sided operations. Whether rank 0 must call MPI for them to
     /// get on depends on the network.
     Nodes { win: Win },
+    /// Several nodes, and an MPI without one-sided operations between them.
+    Served(Served),
+}
+
+/// What can happen to the word. The numbers travel between ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// A value is added.
+    Add,
+    /// None.
+    Read,
+    /// Another value is put there.
+    Replace,
+}
+
+impl Change {
+    /// The one with this number.
+    pub(super) fn of(number: i64) -> Change {
+        let all = [Change::Add, Change::Read, Change::Replace];
+        all.into_iter().find(|change| *change as i64 == number).unwrap_or(Change::Read)
+    }
+
+    /// Does it, and returns what was there before.
+    pub(super) fn apply(self, word: &AtomicI64, value: i64) -> i64 {
+        match self {
+            Change::Add => word.fetch_add(value, Ordering::SeqCst),
+            Change::Read => word.load(Ordering::SeqCst),
+            Change::Replace => word.swap(value, Ordering::SeqCst),
+        }
+    }
+
+    /// The MPI's operation for it.
+    fn operation(self, library: &Library) -> usize {
+        match self {
+            Change::Add => library.handles().sum,
+            Change::Read => library.handles().no_op,
+            Change::Replace => library.handles().replace,
+        }
+    }
 }
 
 // SAFETY: the word is atomic and lives until `free` takes the value.
@@ -49,27 +89,17 @@ impl SharedWord {
 
     /// Adds and returns what was there before.
     pub fn fetch_add(&self, value: i64) -> Result<i64> {
-        match self.local() {
-            Ok(word) => Ok(word.fetch_add(value, Ordering::SeqCst)),
-            Err(win) => remote(win, value, |library| library.handles().sum),
-        }
+        self.change(Change::Add, value)
     }
 
     /// What is there now.
     pub fn load(&self) -> Result<i64> {
-        match self.local() {
-            Ok(word) => Ok(word.load(Ordering::SeqCst)),
-            Err(win) => remote(win, 0, |library| library.handles().no_op),
-        }
+        self.change(Change::Read, 0)
     }
 
     /// Puts another value there.
     pub fn store(&self, value: i64) -> Result<()> {
-        match self.local() {
-            Ok(word) => word.store(value, Ordering::SeqCst),
-            Err(win) => remote(win, value, |library| library.handles().replace).map(drop)?,
-        }
-        Ok(())
+        self.change(Change::Replace, value).map(drop)
     }
 
     /// Gives it back. Collective.
@@ -77,6 +107,7 @@ impl SharedWord {
         let Ok(library) = library() else { return };
         let win = match self.0 {
             Place::Process(_) => return,
+            Place::Served(served) => return served.free(),
             Place::Node { win, .. } => win,
             Place::Nodes { win } => {
                 let _ = call!(library, win_unlock_all(win.0));
@@ -87,13 +118,13 @@ impl SharedWord {
         let _ = call!(library, win_free(slot.pointer()));
     }
 
-    /// The word where this process can reach it, else the window it is behind.
-    fn local(&self) -> std::result::Result<&AtomicI64, Win> {
+    fn change(&self, how: Change, value: i64) -> Result<i64> {
         match &self.0 {
-            Place::Process(word) => Ok(word),
+            Place::Process(word) => Ok(how.apply(word, value)),
             // SAFETY: the window's memory is there until `free`, which takes the value.
-            Place::Node { word, .. } => Ok(unsafe { &**word }),
-            Place::Nodes { win } => Err(*win),
+            Place::Node { word, .. } => Ok(how.apply(unsafe { &**word }, value)),
+            Place::Nodes { win } => remote(*win, how, value),
+            Place::Served(served) => served.change(how, value),
         }
     }
 }
@@ -123,11 +154,14 @@ fn on_several_nodes(library: &Library, comm: Comm, value: i64) -> Result<Place> 
     let info = library.handles().info_null;
     let (mut slot, mut mine) = (Slot::empty(), std::ptr::null_mut());
     let win = slot.pointer();
-    call!(library, win_allocate(size, 1, info, comm.0, &mut mine, win))?;
+    // An MPI that cannot do it says so on all ranks.
+    if let Err(refusal) = call!(library, win_allocate(size, 1, info, comm.0, &mut mine, win)) {
+        return Served::new(comm, value, refusal).map(Place::Served);
+    }
     let win = returning_errors(library, slot.word(library))?;
     call!(library, win_lock_all(0, win.0))?;
     if first {
-        remote(win, value, |library| library.handles().replace)?;
+        remote(win, Change::Replace, value)?;
     }
     comm.barrier()?;
     Ok(Place::Nodes { win })
@@ -140,9 +174,9 @@ fn returning_errors(library: &Library, win: usize) -> Result<Win> {
 }
 
 /// One atomic operation on rank 0's word; gives what was there before.
-fn remote(win: Win, value: i64, operation: impl Fn(&Library) -> usize) -> Result<i64> {
+fn remote(win: Win, how: Change, value: i64) -> Result<i64> {
     let library = library()?;
-    let (datatype, operation) = (library.handles().int64_t, operation(library));
+    let (datatype, operation) = (library.handles().int64_t, how.operation(library));
     let mut before = 0i64;
     let (from, into) = ((&raw const value).cast(), (&raw mut before).cast());
     call!(library, fetch_and_op(from, into, datatype, 0, 0, operation, win.0))?;
