@@ -22,6 +22,7 @@ mod library;
 mod named;
 mod pending;
 mod request;
+mod served;
 mod status;
 mod window;
 
