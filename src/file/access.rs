@@ -152,12 +152,13 @@ impl File {
         }
         let (direction, view) = (checked.direction, &checked.view);
         let range = (*position, checked.size);
-        let moved = self.atomically(&*checked.driver, direction, &view.layout, range, || {
-            match view.representation.is_native() {
-                true => self.transfer(checked, *position, &checked.memory),
-                false => self.convert(checked, *position),
-            }
-        });
+        let moved =
+            self.atomically(&*checked.driver, direction, &view.layout, range, || {
+                match view.representation.is_native() {
+                    true => self.transfer(checked, *position, &checked.memory),
+                    false => self.convert(checked, *position),
+                }
+            });
         moved.map_err(|error| ready.explain(error))
     }
 

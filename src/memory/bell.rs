@@ -53,13 +53,14 @@ impl Bell {
 
     /// Sleeps until it has rung more often than `count`, but not longer than `most`.
     pub fn sleep(&self, count: u32, most: Duration) {
-        let time =
-            libc::timespec { tv_sec: 0, tv_nsec: most.subsec_nanos() as libc::c_long };
+        let time = libc::timespec { tv_sec: 0, tv_nsec: most.subsec_nanos() as libc::c_long };
         self.sleepers().fetch_add(1, SeqCst);
         let address = self.rings().as_ptr();
         // SAFETY: the word and the time are there while the call lasts. Whatever it answers, the
         // caller looks again.
-        unsafe { libc::syscall(libc::SYS_futex, address, libc::FUTEX_WAIT, count, &raw const time) };
+        unsafe {
+            libc::syscall(libc::SYS_futex, address, libc::FUTEX_WAIT, count, &raw const time)
+        };
         self.sleepers().fetch_sub(1, SeqCst);
     }
 }

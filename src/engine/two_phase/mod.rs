@@ -12,8 +12,8 @@ mod windows;
 use std::ops::Range;
 
 pub use self::part::Part;
-pub use self::ring::{Ring, SLOT_SIZE};
 use self::ring::Slot;
+pub use self::ring::{Ring, SLOT_SIZE};
 use self::windows::{Window, Windows};
 use super::individual::{Access, Done, How, STAGE_SIZE};
 use super::ranks::Ranks;
