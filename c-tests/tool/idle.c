@@ -31,11 +31,16 @@ int sched_yield(void)
     return 0;
 }
 
-/* MPICH over UCX. */
+/* MPICH over UCX. In Python the MPI is not in the scope of the program: the caller's own scope has it. */
 unsigned ucp_worker_progress(void *worker)
 {
     static unsigned (*progress)(void *);
+    Dl_info caller;
     if (!progress) progress = (unsigned (*)(void *))dlsym(RTLD_NEXT, "ucp_worker_progress");
+    if (!progress && dladdr(__builtin_return_address(0), &caller)) {
+        void *library = dlopen(caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+        progress = (unsigned (*)(void *))dlsym(library, "ucp_worker_progress");
+    }
     unsigned events = progress(worker);
     if (events == 0) sched_yield();
     return events;
