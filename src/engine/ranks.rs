@@ -20,12 +20,8 @@ pub trait Ranks {
     fn gather(&self, values: Box<[i64]>) -> impl Future<Output = Result<Box<[i64]>>>;
 
     /// Starts to send a message, and gives what tells when the rank `to` has begun to receive it.
-    fn send(
-        &self,
-        to: usize,
-        tag: u64,
-        bytes: Vec<u8>,
-    ) -> Result<impl Future<Output = Result<()>>>;
+    fn send(&self, to: usize, tag: u64, bytes: Vec<u8>)
+    -> Result<impl Future<Output = Result<()>>>;
 
     /// Receives a message of at most `most` bytes, from a rank or from any.
     fn receive(

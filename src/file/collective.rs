@@ -14,8 +14,7 @@ use crate::run::block_on;
 impl File {
     /// Whether collective accesses look for a common way at all. The same on all ranks.
     pub(super) fn meets(&self, direction: Direction) -> bool {
-        self.ranks.size() > 1
-            && wish(&self.state.lock().hints, direction) != Wish::Never
+        self.ranks.size() > 1 && wish(&self.state.lock().hints, direction) != Wish::Never
     }
 
     /// Moves the bytes of all ranks. Also one that cannot start takes part. Collective.

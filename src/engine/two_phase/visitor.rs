@@ -81,8 +81,7 @@ impl<'a, 'b> Visitor<'a, 'b> {
         let marks = slot.marks(self.shape.grain);
         let size = self.size_before(window.range.end);
         let origin = self.access.view.displacement;
-        let filled =
-            self.pieces(size, |file, piece| bytes.put_marked(file, origin, piece, marks));
+        let filled = self.pieces(size, |file, piece| bytes.put_marked(file, origin, piece, marks));
         if self.note(filled).is_some() {
             self.done.size += size;
         }
