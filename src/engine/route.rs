@@ -11,8 +11,6 @@ pub enum Wish {
     Automatic,
     /// Wherever it is possible.
     Always,
-    /// Never.
-    Never,
 }
 
 /// The way of an access.
@@ -29,8 +27,6 @@ pub enum Route {
 pub enum Reason {
     /// Nobody has anything to move.
     Nothing,
-    /// The user said so.
-    Wished,
     /// Some rank's bytes do not lie in the order of the access.
     Disorderly,
     /// Much less than the windows would hold.
@@ -59,8 +55,6 @@ pub fn route(parts: &[Part], wish: Wish) -> Route {
     let pieces: u64 = parts.iter().map(|part| part.size / part.piece.max(1)).sum();
     let reason = if total == 0 {
         Reason::Nothing
-    } else if wish == Wish::Never {
-        Reason::Wished
     } else if parts.iter().any(|part| !part.orderly) {
         Reason::Disorderly
     } else if span / SPARSE > total.max(LITTLE) {

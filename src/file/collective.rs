@@ -4,17 +4,18 @@
 use super::File;
 use super::access::Ready;
 use crate::engine::ranks::{Ranks, share};
-use crate::engine::route::{Route, Wish, route};
+use crate::engine::route::{Reason, Route, Wish, route};
 use crate::engine::two_phase::{self, Part, Shape};
 use crate::error::Result;
 use crate::hint::{Hints, Toggle};
 use crate::operation::Direction;
+use crate::report::Counter;
 use crate::run::block_on;
 
 impl File {
     /// Whether collective accesses look for a common way at all. The same on all ranks.
     pub(super) fn meets(&self, direction: Direction) -> bool {
-        self.ranks.size() > 1 && wish(&self.state.lock().hints, direction) != Wish::Never
+        self.ranks.size() > 1 && wish(&self.state.lock().hints, direction).is_some()
     }
 
     /// Moves the bytes of all ranks. Also one that cannot start takes part. Collective.
@@ -26,12 +27,16 @@ impl File {
             let hints = &self.state.lock().hints;
             (wish(hints, ready.checked.direction), hints.cb_buffer_size)
         };
-        let ring = match route(&parts, wish) {
-            Route::TwoPhase => self.ranks.ring(size),
-            Route::Individual(_) => None,
+        let buffer = match route(&parts, wish.unwrap_or_default()) {
+            Route::TwoPhase => self.ranks.ring(size).ok_or(Counter::AloneMemory),
+            Route::Individual(reason) => Err(counter(reason)),
         };
-        let Some(buffer) = ring else {
-            return self.move_bytes(&ready);
+        let buffer = match buffer {
+            Ok(buffer) => buffer,
+            Err(why) => {
+                self.counters.add(why, u64::from(ready.checked.size > 0));
+                return self.move_bytes(&ready);
+            }
         };
         let shape = Shape::new(&parts);
         let checked = &ready.checked;
@@ -51,14 +56,25 @@ impl File {
     }
 }
 
-fn wish(hints: &Hints, direction: Direction) -> Wish {
+/// Where the report counts it.
+fn counter(reason: Reason) -> Counter {
+    match reason {
+        Reason::LargePieces => Counter::AloneLargePieces,
+        Reason::Little | Reason::Nothing => Counter::AloneLittle,
+        Reason::Sparse => Counter::AloneSparse,
+        Reason::Disorderly => Counter::AloneView,
+    }
+}
+
+/// None where the user wants no collective buffering.
+fn wish(hints: &Hints, direction: Direction) -> Option<Wish> {
     let toggle = match direction {
         Direction::Read => hints.romio_cb_read,
         Direction::Write => hints.romio_cb_write,
     };
     match toggle {
-        Toggle::Automatic => Wish::Automatic,
-        Toggle::Enable => Wish::Always,
-        Toggle::Disable => Wish::Never,
+        Toggle::Automatic => Some(Wish::Automatic),
+        Toggle::Enable => Some(Wish::Always),
+        Toggle::Disable => None,
     }
 }

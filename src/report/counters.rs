@@ -60,6 +60,16 @@ counters! {
     Vectored = "vectored",
     /// Requests that all ranks did together, through the collective buffer.
     Exchanged = "exchanged",
+    /// Collective requests that each rank did for itself because the pieces are large.
+    AloneLargePieces = "alone_large_pieces",
+    /// ... because there is little to move.
+    AloneLittle = "alone_little",
+    /// ... because it lies far apart in the file.
+    AloneSparse = "alone_sparse",
+    /// ... because of the view, the representation or atomic mode.
+    AloneView = "alone_view",
+    /// ... because there is no memory for the collective buffer.
+    AloneMemory = "alone_memory",
     /// Requests that went through a buffer of the library.
     Bounced = "bounced",
     /// Windows read with their holes.

@@ -98,13 +98,21 @@ fn execution(subject: &Subject) -> String {
         ("memory gathered", Counter::Gathered),
         ("stretch by stretch", Counter::Vectored),
         ("by all ranks together", Counter::Exchanged),
+        ("alone: large pieces", Counter::AloneLargePieces),
+        ("alone: little to move", Counter::AloneLittle),
+        ("alone: far apart", Counter::AloneSparse),
+        ("alone: view or atomic", Counter::AloneView),
+        ("alone: no memory", Counter::AloneMemory),
         ("through a buffer", Counter::Bounced),
         ("locks", Counter::Locks),
         ("waits for locks", Counter::LockWaits),
         ("syncs", Counter::Syncs),
     ];
     for (label, counter) in requests {
-        lines.add(label, total.get(counter));
+        let number = total.get(counter);
+        if number > 0 || !label.starts_with("alone") {
+            lines.add(label, number);
+        }
     }
     lines.add("most threads of a rank", subject.largest.get(Counter::Threads).max(1));
     lines.end()
