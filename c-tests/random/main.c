@@ -74,7 +74,8 @@ static void create_initial(File *file, int64_t size)
     unsigned char *bytes = keep((size_t)size + 1);
     for (int64_t i = 0; i < size; i++) *model_byte(file, i) = bytes[i] = pattern(program.seed, i);
     file->size = file->initial_size = size;
-    if (program.rank == 0 && options.print) emit_check("create_file(\"%s\", %lld, %lluu)", file->name, (long long)size, (unsigned long long)program.seed);
+    if (program.rank == 0 && options.print)
+        emit_check("create_file(\"%s\", %lld, %lluu)", file->name, (long long)size, (unsigned long long)program.seed);
     else if (program.rank == 0) {
         int descriptor = open(file->path, O_CREAT | O_WRONLY | O_TRUNC, 0644);
         if (descriptor < 0 || write(descriptor, bytes, (size_t)size) != size) fail("creating %s: %s", file->path, strerror(errno));
