@@ -90,7 +90,8 @@ static void begin_file(File *file, int number)
     file->number = program.current = number;
     file->name = text("random.%llu.%d.%d", (unsigned long long)program.seed, program.group, number);
     file->path = text("%s/%s", options.directory, file->name);
-    if (program.rank == 0) emit_check("unlink(path(\"%s\"))", file->name), unlink(file->path);
+    if (program.rank == 0 && !options.print) unlink(file->path);
+    if (program.rank == 0) emit_check("unlink(path(\"%s\"))", file->name);
     barrier();
     file->far = options.on[FAR] && options.on[HOLES] && chance(random, 6) ? 5000000000 + below(random, 100000) : 0;
     bool exists = chance(random, 30);
@@ -107,7 +108,7 @@ static void end_file(File *file)
     if (chance(&program.random, 30)) {
         open_file(file, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
         close_file(file);
-    } else if (program.rank == 0 && !options.keep_files)
+    } else if (program.rank == 0 && !options.keep_files && !options.print)
         unlink(file->path);
 }
 
