@@ -7,13 +7,6 @@
 
 static bool known[MAX_TYPES]; /* types that the function under way has made already */
 
-static void emit_line(const char *format, va_list arguments)
-{
-    printf("    ");
-    vprintf(format, arguments);
-    puts(";");
-}
-
 void emit(const char *format, ...)
 {
     va_list arguments;
@@ -30,7 +23,9 @@ void emit_check(const char *format, ...)
     va_list arguments;
     if (!options.print) return;
     va_start(arguments, format);
-    emit_line(format, arguments);
+    printf("    ");
+    vprintf(format, arguments);
+    puts(";");
     va_end(arguments);
 }
 

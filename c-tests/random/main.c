@@ -74,7 +74,8 @@ static void create_initial(File *file, int64_t size)
     unsigned char *bytes = keep((size_t)size + 1);
     for (int64_t i = 0; i < size; i++) *model_byte(file, i) = bytes[i] = pattern(program.seed, i);
     file->size = file->initial_size = size;
-    if (program.rank == 0 && options.print) emit_check("create_file(\"%s\", %lld, %lluu)", file->name, (long long)size, (unsigned long long)program.seed);
+    if (program.rank == 0 && options.print)
+        emit_check("create_file(\"%s\", %lld, %lluu)", file->name, (long long)size, (unsigned long long)program.seed);
     else if (program.rank == 0) {
         int descriptor = open(file->path, O_CREAT | O_WRONLY | O_TRUNC, 0644);
         if (descriptor < 0 || write(descriptor, bytes, (size_t)size) != size) fail("creating %s: %s", file->path, strerror(errno));
@@ -89,7 +90,8 @@ static void begin_file(File *file, int number)
     file->number = program.current = number;
     file->name = text("random.%llu.%d.%d", (unsigned long long)program.seed, program.group, number);
     file->path = text("%s/%s", options.directory, file->name);
-    if (program.rank == 0) emit_check("unlink(path(\"%s\"))", file->name), unlink(file->path);
+    if (program.rank == 0 && !options.print) unlink(file->path);
+    if (program.rank == 0) emit_check("unlink(path(\"%s\"))", file->name);
     barrier();
     file->far = options.on[FAR] && options.on[HOLES] && chance(random, 6) ? 5000000000 + below(random, 100000) : 0;
     bool exists = chance(random, 30);
@@ -106,7 +108,7 @@ static void end_file(File *file)
     if (chance(&program.random, 30)) {
         open_file(file, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
         close_file(file);
-    } else if (program.rank == 0 && !options.keep_files)
+    } else if (program.rank == 0 && !options.keep_files && !options.print)
         unlink(file->path);
 }
 
