@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::piece::{Piece, Scratch};
-use crate::error::Result;
+use crate::error::{Class, Error, Result};
 
 /// A stretch of memory in which ranks of one node leave words and bytes for each other.
 #[derive(Clone)]
@@ -38,6 +38,25 @@ impl Shared {
         piece.zero();
         let base = NonNull::new(piece.address()).unwrap_or(NonNull::dangling());
         Ok(Shared { base, size, _owner: Some(Arc::new(scratch)) })
+    }
+
+    /// Makes the memory ready, with zeros in its first `clean` bytes. It often lies in a file system
+    /// of its own, which may be full: that is found out here and not by a signal later.
+    pub fn prepare(&self, clean: usize) -> Result<()> {
+        let page = 4096;
+        let start = self.base.as_ptr() as usize / page * page;
+        let length = self.base.as_ptr() as usize + self.size - start;
+        // SAFETY: the pages hold the memory, and asking for them changes nothing in them.
+        let code =
+            unsafe { libc::madvise(start as *mut libc::c_void, length, libc::MADV_POPULATE_WRITE) };
+        let cause = std::io::Error::last_os_error();
+        // Kernels before 5.14 do not know the request.
+        if code != 0 && cause.raw_os_error() != Some(libc::EINVAL) {
+            let text = format!("no room for {} bytes of shared memory: {cause}", self.size);
+            return Err(Error::new(Class::NoMem, text));
+        }
+        self.piece(0, clean).zero();
+        Ok(())
     }
 
     /// The word that starts at byte `offset`, a multiple of 8.

@@ -24,12 +24,11 @@ impl SharedWindow {
         std::io::pipe().map(drop).doing(|| "keeping descriptors for memory that ranks share")
     }
 
-    /// `size` bytes, the same for all, of which the first `clean` are zero. Collective over `comm`,
-    /// whose ranks are all on one node.
-    pub fn new(comm: Comm, size: usize, clean: usize) -> Result<SharedWindow> {
+    /// `size` bytes, the same for all: rank 0 makes them ready before anybody uses them. Collective
+    /// over `comm`, whose ranks are all on one node.
+    pub fn new(comm: Comm, size: usize) -> Result<SharedWindow> {
         let library = library()?;
-        let first = comm.rank()? == 0;
-        let own = if first { size as i64 } else { 0 };
+        let own = if comm.rank()? == 0 { size as i64 } else { 0 };
         let info = library.handles().info_null;
         let (mut slot, mut mine) = (Slot::empty(), std::ptr::null_mut());
         let win = slot.pointer();
@@ -41,10 +40,6 @@ impl SharedWindow {
         let base = NonNull::new(address.cast::<u8>()).ok_or_else(none)?;
         // SAFETY: the MPI aligns the window for any type, and it is there until `free`.
         let memory = unsafe { Shared::new(base, size) };
-        if first {
-            memory.piece(0, clean).zero();
-        }
-        comm.barrier()?;
         Ok(SharedWindow { win, memory })
     }
 

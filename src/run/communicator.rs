@@ -53,9 +53,8 @@ impl Communicator {
         let mut ranks =
             Communicator { comm, rank, size, nodes, meeting: None, ring, listening, looks };
         if size > 1 && nodes.node_count == 1 {
-            block_on(&ranks, agree(&ranks, SharedWindow::is_possible()))?;
             let bytes = Board::memory_size(size);
-            let window = SharedWindow::new(comm, bytes, bytes)?;
+            let window = ranks.shared_window(bytes, bytes)?;
             let board = Board::new(window.memory().clone(), rank, size);
             ranks.meeting = Some((window, board));
         }
@@ -106,11 +105,21 @@ impl Communicator {
         let (_, board) = self.meeting.as_ref()?;
         let slots = Ring::slots_within(size);
         let (bytes, clean) = Ring::size(slots);
-        block_on(self, agree(self, SharedWindow::is_possible())).ok()?;
-        let window = SharedWindow::new(self.comm, bytes, clean);
-        let window = block_on(self, agree(self, window)).ok()?;
+        let window = self.shared_window(bytes, clean).ok()?;
         let ring = Ring::new(window.memory().clone(), board.bell().clone(), slots);
         Some((window, ring))
+    }
+
+    /// `size` bytes that all ranks see, of which the first `clean` are zero. Collective.
+    fn shared_window(&self, size: usize, clean: usize) -> Result<SharedWindow> {
+        block_on(self, agree(self, SharedWindow::is_possible()))?;
+        let window = block_on(self, agree(self, SharedWindow::new(self.comm, size)))?;
+        let prepared = match self.rank {
+            0 => window.memory().prepare(clean),
+            _ => Ok(()),
+        };
+        block_on(self, agree(self, prepared)).inspect_err(|_| window.free())?;
+        Ok(window)
     }
 
     /// Gives everything back; nobody may meet here any more. Collective.

@@ -281,7 +281,8 @@ impl Placed {
             match merged.last_mut() {
                 Some(last) if last.touches(&entry).is_some() => {
                     let element = last.node.as_run().unwrap_or(Element::BYTE);
-                    last.node = Node::run(element, last.node.size + entry.node.size);
+                    let size = last.node.size.saturating_add(entry.node.size);
+                    last.node = Node::run(element, size);
                 }
                 _ => merged.push(entry),
             }

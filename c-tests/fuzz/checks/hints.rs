@@ -113,6 +113,7 @@ fn given_back(hints: &Hints) {
     let mut same = hints.clone();
     same.set(&entries);
     assert_eq!(same.entries(&facts()), entries);
-    let second = Hints::from_request(&Request::of_info(&entries));
-    assert_eq!(second.entries(&facts()), entries);
+    // Values that no info has room for are not answered.
+    let second = Hints::from_request(&Request::of_info(&entries)).entries(&facts());
+    assert!(entries.iter().all(|entry| second.contains(entry)), "{entries:?} gave {second:?}");
 }

@@ -206,8 +206,10 @@ impl Built {
             distribs.push(match numbers.below(4) {
                 0 if processes == 1 => Distribution::None,
                 0 | 1 => Distribution::Block(None),
-                2 => Distribution::Block(Some(size.div_ceil(processes) + numbers.below(3))),
-                _ => Distribution::Cyclic(Some(1 + numbers.below(4))),
+                2 => Distribution::Block(Some(
+                    size.div_ceil(processes).saturating_add(numbers.count()),
+                )),
+                _ => Distribution::Cyclic(Some(numbers.count().max(1))),
             });
         }
         let order = order(numbers);
