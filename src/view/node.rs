@@ -20,6 +20,8 @@ pub struct Node {
     /// Contiguous pieces, as far as the tree can tell.
     pub(super) pieces: u64,
     pub(super) monotony: Monotony,
+    /// Every piece starts at a multiple of `1 << grain` bytes and is a multiple of it long.
+    pub(super) grain: u32,
 }
 
 #[derive(Debug)]
@@ -60,6 +62,7 @@ impl Node {
             last: 0,
             pieces: 1,
             monotony: Monotony::Increasing,
+            grain: size.trailing_zeros(),
         })
     }
 
@@ -73,6 +76,7 @@ impl Node {
             last: child.last.saturating_add(reach),
             pieces: child.pieces.saturating_mul(count),
             monotony,
+            grain: child.grain.min(stride.trailing_zeros()),
             shape: Shape::Repeat { child, count, stride },
         })
     }
@@ -86,6 +90,7 @@ impl Node {
             last: 0,
             pieces: 0,
             monotony: Monotony::Increasing,
+            grain: u64::BITS,
         };
         let mut ends = Vec::with_capacity(entries.len());
         for (index, entry) in entries.iter().enumerate() {
@@ -102,6 +107,7 @@ impl Node {
             node.end = node.end.max(entry.shift.saturating_add(child.end));
             node.last = entry.shift.saturating_add(child.last);
             node.pieces = node.pieces.saturating_add(child.pieces);
+            node.grain = node.grain.min(child.grain).min(entry.shift.trailing_zeros());
             ends.push(node.size);
         }
         node.shape = Shape::Members {
@@ -114,7 +120,7 @@ impl Node {
 
     fn blocks(element: Element, displacements: Vec<i64>, lengths: Vec<u64>) -> Arc<Node> {
         let mut monotony = Monotony::Increasing;
-        let (mut first, mut end) = (i64::MAX, i64::MIN);
+        let (mut first, mut end, mut grain) = (i64::MAX, i64::MIN, u64::BITS);
         for (index, (&displacement, &length)) in displacements.iter().zip(&lengths).enumerate() {
             if let Some(before) = index.checked_sub(1) {
                 let step = displacement.saturating_sub(displacements[before]);
@@ -122,6 +128,7 @@ impl Node {
             }
             first = first.min(displacement);
             end = end.max(displacement.saturating_add_unsigned(length));
+            grain = grain.min(displacement.trailing_zeros()).min(length.trailing_zeros());
         }
         let constant = lengths.iter().all(|&length| length == lengths[0]);
         let size = lengths.iter().fold(0, |sum: u64, &length| sum.saturating_add(length));
@@ -137,7 +144,7 @@ impl Node {
             Lengths::Ends(sums.collect())
         };
         let shape = Shape::Blocks { element, displacements: displacements.into(), lengths };
-        Arc::new(Node { shape, size, first, end, last, pieces, monotony })
+        Arc::new(Node { shape, size, first, end, last, pieces, monotony, grain })
     }
 
     pub(super) fn as_run(&self) -> Option<Element> {

@@ -176,6 +176,14 @@ impl Typemap {
         self.data.as_ref().map_or(0, |data| data.node.pieces)
     }
 
+    /// Every piece, also of later repetitions, starts at a multiple of `1 << grain` bytes from
+    /// displacement 0 and is a multiple of that long.
+    pub fn grain(&self) -> u32 {
+        self.data.as_ref().map_or(u64::BITS, |data| {
+            data.node.grain.min(data.shift.trailing_zeros()).min(self.extent.trailing_zeros())
+        })
+    }
+
     /// Whether any number of them is one run that starts at displacement `shift`.
     pub fn contiguous_at(&self) -> Option<i64> {
         let data = self.data.as_ref()?;
