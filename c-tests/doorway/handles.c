@@ -84,6 +84,9 @@ static void check_null_pointers(void)
     fh = open_file();
     CHECK(class_of(MPI_File_get_size(fh, nowhere)) == MPI_ERR_ARG);
     CHECK(class_of(MPI_File_get_info(fh, NULL)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_File_get_group(fh, NULL)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_File_get_view(fh, nowhere, NULL, NULL, NULL)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_File_create_errhandler(NULL, NULL)) == MPI_ERR_ARG);
     CHECK(class_of(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, NULL, MPI_INFO_NULL)) == MPI_ERR_ARG);
     CHECK(class_of(MPI_File_write_at(fh, 0, &byte, -1, MPI_BYTE, MPI_STATUS_IGNORE)) == MPI_ERR_COUNT);
     CHECK(class_of(MPI_File_write_at_all(fh, 0, &byte, -1, MPI_BYTE, MPI_STATUS_IGNORE)) == MPI_ERR_COUNT);

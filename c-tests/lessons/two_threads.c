@@ -38,8 +38,7 @@ int main(int count, char **words)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (count > 1) directory = words[1];
-    signal(SIGALRM, on_alarm);
-    alarm(40);
+    patience();
     doing = "collective calls of two threads";
     struct Work works[2] = {{MPI_COMM_NULL, path("one"), 0, 0}, {MPI_COMM_NULL, path("two"), 1, 0}};
     pthread_t threads[2];

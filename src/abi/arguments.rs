@@ -161,14 +161,18 @@ impl<H> Argument for HandleOut<H> {
 }
 
 impl<H: Handle> HandleOut<H> {
-    /// Fills the place; `argument` names it if there is none.
-    pub(super) fn set(self, argument: &str, handle: H) -> Result<()> {
-        if self.place.is_null() {
-            return Err(null_pointer(argument));
-        }
+    /// Fills the place; `argument` names it if there is none, and then no handle is made that
+    /// nobody could free.
+    pub(super) fn set(self, argument: &str, make: impl FnOnce() -> Result<H>) -> Result<()> {
+        self.require(argument)?;
         // SAFETY: not null, so the caller promises a variable of the handle's type.
-        unsafe { handle.write_to(self.place) };
+        unsafe { make()?.write_to(self.place) };
         Ok(())
+    }
+
+    /// An error if there is no place.
+    pub(super) fn require(&self, argument: &str) -> Result<()> {
+        if self.place.is_null() { Err(null_pointer(argument)) } else { Ok(()) }
     }
 }
 

@@ -27,11 +27,11 @@ fn nonblocking(
     operation: &Operation,
     request: HandleOut<Request>,
 ) -> c_int {
-    let no_request = Request::null().and_then(|null| request.set("request", null));
+    let no_request = Request::null().and_then(|null| request.set("request", || Ok(null)));
     boundary::on_file(routine, fh, |file| {
         let bytes = file.access(operation)?;
         no_request?;
-        request.set("request", mpi::completed_request(bytes)?)
+        request.set("request", || mpi::completed_request(bytes))
     })
 }
 

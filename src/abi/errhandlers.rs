@@ -238,7 +238,7 @@ routines! {
     fn MPI_File_create_errhandler(
         function: Option<CFunction>, errhandler: HandleOut<Errhandler>
     ) -> c_int = |routine| boundary::on_no_file(routine, || {
-        errhandler.set("errhandler", create(UserFunction::C(required(function)?))?)
+        errhandler.set("errhandler", || create(UserFunction::C(required(function)?)))
     });
 
     fn MPIX_File_create_errhandler_x(
@@ -246,16 +246,18 @@ routines! {
         extra_state: *mut c_void, errhandler: HandleOut<Errhandler>
     ) -> c_int = |routine| boundary::on_no_file(routine, || {
         let function = UserFunction::Extended(required(function)?, extra_state.addr());
-        let carrier = Errhandler::create_with_state(destructor, extra_state.addr())?;
-        FUNCTIONS.lock().insert(carrier.0, function);
-        errhandler.set("errhandler", carrier)
+        errhandler.set("errhandler", || {
+            let carrier = Errhandler::create_with_state(destructor, extra_state.addr())?;
+            FUNCTIONS.lock().insert(carrier.0, function);
+            Ok(carrier)
+        })
     });
 
     fn MPI_File_set_errhandler(fh: MPI_File, errhandler: Given<Errhandler>) -> c_int
         = |routine| on_handler(routine, fh, |handler| handler.set(errhandler.handle()));
 
     fn MPI_File_get_errhandler(fh: MPI_File, errhandler: HandleOut<Errhandler>) -> c_int
-        = |routine| on_handler(routine, fh, |handler| errhandler.set("errhandler", handler.get()?));
+        = |routine| on_handler(routine, fh, |handler| errhandler.set("errhandler", || handler.get()));
 
     fn MPI_File_call_errhandler(fh: MPI_File, errorcode: c_int) -> c_int
         = |routine| call_errhandler(routine, fh, errorcode);

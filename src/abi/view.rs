@@ -15,10 +15,13 @@ struct ViewOut {
 
 impl ViewOut {
     fn set(self, file: &File) -> Result<()> {
+        self.disp.require("disp")?;
+        self.etype.require("etype")?;
+        self.filetype.require("filetype")?;
         let (disp, etype, filetype, datarep) = file.view()?;
         self.disp.set("disp", disp)?;
-        self.etype.set("etype", etype)?;
-        self.filetype.set("filetype", filetype)?;
+        self.etype.set("etype", || Ok(etype))?;
+        self.filetype.set("filetype", || Ok(filetype))?;
         let room = mpi::library()?.constants().max_datarep_string;
         self.datarep.set("datarep", &datarep, room)
     }
