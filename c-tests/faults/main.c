@@ -38,6 +38,8 @@ static const struct column columns[] = {
     {"unlock EIO", "unlock", "EIO", 0, UNSEEN, EIO, NULL, NULL},
     {"EACCES", "open,unlink", "EACCES", 0, FAILS, EACCES, NULL, NULL},
     {"EROFS", "open,unlink", "EROFS", 0, FAILS, EROFS, NULL, NULL},
+    {"ESTALE", "open", "ESTALE", 0, UNSEEN, ESTALE, NULL, NULL},
+    {"EOPNOTSUPP", "size", "EOPNOTSUPP", 0, FAILS, EOPNOTSUPP, NULL, NULL},
     {"short", "read,write", "short", 0, UNSEEN, 0, NULL, NULL},
     {"short+ENOSPC", "write", "short-ENOSPC", 0, FAILS, ENOSPC, NULL, NULL},
     {"truncated", "read,write", "truncate", 0, CUTS, 0, NULL, NULL},
@@ -108,7 +110,8 @@ static int class_for(int error)
     case EACCES: return MPI_ERR_ACCESS;
     case EROFS: return MPI_ERR_READ_ONLY;
     case ENOMEM: return MPI_ERR_NO_MEM;
-    case ENOLCK: return MPI_ERR_UNSUPPORTED_OPERATION;
+    case ENOLCK:
+    case EOPNOTSUPP: return MPI_ERR_UNSUPPORTED_OPERATION;
     default: return MPI_ERR_IO;
     }
 }
@@ -122,6 +125,8 @@ static int can_be_survived(const struct row *row, const char *call)
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (strcmp(call, calls[i]) == 0) return 1;
+    /* zeros are written instead */
+    if (strncmp(call, "fallocate", 9) == 0 && fault_now->error == EOPNOTSUPP) return 1;
     /* without permission to read too, a file is open for writing only */
     if (strcmp(call, "open") == 0 && fault_now->error == EACCES && strcmp(row->name, "open, write only") == 0) return 1;
     /* the marks beside sieving; the locks of atomic mode and of sieving itself cannot be done without */
