@@ -61,15 +61,17 @@ static long twin(const struct row *row, long i) { return row->layout == EXTERNAL
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
 
+/* A new file, or the open one as it was at first. */
 void make_base(const struct row *row)
 {
     if (rank == 0) {
         long length = base_size(row);
         char *bytes = malloc((size_t)length);
         for (long i = 0; i < length; i++) bytes[i] = base(i);
-        unlink(path);
-        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
-        if (fd < 0 || write(fd, bytes, (size_t)length) != length || close(fd) != 0) wrong("cannot make %s", path);
+        if (!file_is_open) unlink(path);
+        int fd = open(path, O_WRONLY | O_CREAT, 0666);
+        if (fd < 0 || write(fd, bytes, (size_t)length) != length || ftruncate(fd, length) != 0 || close(fd) != 0)
+            wrong("cannot make %s", path);
         free(bytes);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -149,16 +151,29 @@ static void drop_memory(void)
     MPI_Type_free(&memory_type);
 }
 
-void prepare_access(const struct row *row)
+static void open_for_access(const struct row *row)
 {
-    make_base(row);
     open_file(MPI_MODE_RDWR);
     set_view(row);
     if (row->layout == ATOMIC || row->layout == ATOMIC_STRIDED)
         fine(MPI_File_set_atomicity(file, 1), "MPI_File_set_atomicity");
-    if (row->routine == INDIVIDUAL || row->routine == ALL_POINTERS || row->routine == I_INDIVIDUAL ||
-        row->routine == I_ALL || row->routine == SPLIT_ALL)
+}
+
+/* The file stays open from one position to the next: each call is made on a handle that had the faults before it. */
+void prepare_access(const struct row *row)
+{
+    make_base(row);
+    if (!file_is_open) open_for_access(row);
+    switch (row->routine) {
+    case INDIVIDUAL: case ALL_POINTERS: case I_INDIVIDUAL: case I_ALL: case SPLIT_ALL:
         fine(MPI_File_seek(file, access_size(row) * rank, MPI_SEEK_SET), "MPI_File_seek");
+        break;
+    case SHARED: case I_SHARED: case ORDERED: case SPLIT_ORDERED:
+        fine(MPI_File_seek_shared(file, 0, MPI_SEEK_SET), "MPI_File_seek_shared");
+        break;
+    default:
+        break;
+    }
     make_memory(row);
     /* what an earlier call may have left there */
     MPI_Status_set_elements(&status, MPI_BYTE, 1 << 30);
@@ -186,9 +201,14 @@ static int wait_for(int code)
     return class_of(code) == MPI_ERR_IN_STATUS ? status.MPI_ERROR : code;
 }
 
+static MPI_Offset first_offset(const struct row *row)
+{
+    return strided(row) ? 0 : access_size(row) * rank / (row->layout == EXTERNAL32 ? 4 : 1);
+}
+
 static int call(const struct row *row)
 {
-    MPI_Offset at = strided(row) ? 0 : access_size(row) * rank / (row->layout == EXTERNAL32 ? 4 : 1);
+    MPI_Offset at = first_offset(row);
     switch (row->routine) {
     case AT: return EITHER(_at, file, at, memory, 1, memory_type, &status);
     case INDIVIDUAL: return EITHER(, file, memory, 1, memory_type, &status);
@@ -266,6 +286,17 @@ static long check_read(const struct row *row)
     return there;
 }
 
+/* A failure of one call is none of the next. */
+static void use_view(const struct row *row)
+{
+    int ints[2] = {1 + rank, 2 + rank}, back[2] = {0, 0};
+    MPI_Datatype type = row->layout == EXTERNAL32 ? MPI_INT : MPI_BYTE;
+    int count = row->layout == EXTERNAL32 ? 2 : 8;
+    fine(MPI_File_write_at(file, first_offset(row), ints, count, type, MPI_STATUS_IGNORE), "MPI_File_write_at");
+    fine(MPI_File_read_at(file, first_offset(row), back, count, type, MPI_STATUS_IGNORE), "MPI_File_read_at");
+    if (memcmp(ints, back, sizeof ints) != 0) wrong("afterwards a rank does not read what it wrote");
+}
+
 void verify_access(const struct row *row, int code)
 {
     int count = 0, cut = fault_now->effect == CUTS;
@@ -282,4 +313,5 @@ void verify_access(const struct row *row, int code)
         wrong("success, and the status counts %d bytes of %ld", count, length);
     free(seen);
     drop_memory();
+    use_view(row);
 }

@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 #include "faults.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -22,9 +20,8 @@ static void set_limit(int which, rlim_t value)
 /* Files end after an eighth, two eighths, ... of what the ranks write. */
 int impose_file_size(const struct row *row, int position)
 {
-    if (position > 8 || row->direction == READS || row->prepare == NULL) return 0;
-    if (row->routine == NO_ACCESS && strncmp(row->name, "set_size, l", 11) != 0 && strcmp(row->name, "preallocate") != 0)
-        return 0;
+    int grows = strcmp(row->name, "set_size, larger") == 0 || strcmp(row->name, "preallocate") == 0;
+    if (position > 8 || row->direction == READS || (row->routine == NO_ACCESS && !grows)) return 0;
     signal(SIGXFSZ, SIG_IGN);
     if (rank == faulty) set_limit(RLIMIT_FSIZE, (rlim_t)(base_size(row) * position / 8));
     return 1;

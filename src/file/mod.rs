@@ -100,7 +100,7 @@ impl File {
         });
         // Everybody has written before anybody looks again.
         let driver = self.agree(synced)?;
-        driver.refresh()
+        self.agree(driver.refresh())
     }
 
     /// The open file of the driver.

@@ -42,7 +42,7 @@ impl File {
             Err(error) => Err(error),
         };
         self.agree(resized)?;
-        self.driver()?.refresh()
+        self.agree(self.driver().and_then(|driver| driver.refresh()))
     }
 
     fn writable(&self) -> Result<()> {
