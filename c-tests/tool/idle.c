@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLLS = 20, NEXT_POLL_NS = 20000, PAUSE_NS = 10000 };
+enum { POLLS = 20, NEXT_POLL_NS = 200000, PAUSE_NS = 10000 };
 
 static int64_t now(void)
 {
