@@ -118,7 +118,7 @@ impl File {
             let promised = forced || self.amode.unique_open;
             let alone = self.ranks.rank() == 0
                 && self.driver().is_ok_and(|driver| become_sieving(&*driver, promised));
-            active = block_on(self.ranks.max(Box::new([i64::from(alone)])))?[0] != 0;
+            active = block_on(&self.ranks, self.ranks.max(Box::new([i64::from(alone)])))?[0] != 0;
         }
         if before.active && !active && self.ranks.rank() == 0 {
             self.driver()?.unlock(SIEVED, 1);

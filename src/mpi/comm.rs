@@ -124,17 +124,6 @@ impl Comm {
         call!(library, allreduce(in_place, values, count, datatype, operation, self.0))
     }
 
-    /// The sum of the values of all ranks before this one: 0 on the first.
-    pub fn exscan_sum(self, value: i64) -> Result<i64> {
-        let library = library()?;
-        let (datatype, sum) = (library.handles().int64_t, library.handles().sum);
-        let mut before = 0i64;
-        let (from, into) = ((&raw const value).cast(), (&raw mut before).cast());
-        call!(library, exscan(from, into, 1, datatype, sum, self.0))?;
-        // The standard leaves the first rank's result undefined.
-        Ok(if self.rank()? == 0 { 0 } else { before })
-    }
-
     /// Copies `bytes` of rank `root` to all others; they must have the same length everywhere.
     pub fn broadcast(self, bytes: &mut [u8], root: usize) -> Result<()> {
         let library = library()?;
@@ -156,6 +145,34 @@ impl Comm {
         let request = slot.pointer();
         call!(library, iallreduce(in_place, address, count, datatype, max, self.0, request))?;
         Ok(Pending::new(values, vec![slot]))
+    }
+
+    /// Starts to collect the values of all ranks, in their order; all give equally many.
+    pub fn start_allgather(self, values: &[i64]) -> Result<Pending<Box<[i64]>>> {
+        let library = library()?;
+        let datatype = library.handles().int64_t;
+        let count = int_count(values.len())?;
+        let (rank, size) = (self.rank()?, self.size()?);
+        let mut all = vec![0; values.len() * size].into_boxed_slice();
+        all[rank * values.len()..][..values.len()].copy_from_slice(values);
+        let (in_place, address) = (library.constants().in_place, all.as_mut_ptr().cast());
+        let mut slot = Slot::empty();
+        let request = slot.pointer();
+        call!(
+            library,
+            iallgather(in_place, 0, datatype, address, count, datatype, self.0, request)
+        )?;
+        Ok(Pending::new(all, vec![slot]))
+    }
+
+    /// Lets the MPI see to messages that others wait for.
+    pub fn progress(self) {
+        if let Ok(library) = library() {
+            let constants = library.constants();
+            let mut found = 0;
+            let status = constants.status_ignore;
+            let _ = call!(library, iprobe(constants.any_source, 0, self.0, &mut found, status));
+        }
     }
 
     /// Starts to copy `bytes` of rank `root` to all others.

@@ -29,6 +29,9 @@ pub(super) type HandlerFunction = unsafe extern "C" fn(*mut c_void, *mut c_int);
 /// Callback of an error handler with an extra state.
 pub(super) type StateHandlerFunction = unsafe extern "C" fn(usize, c_int, *mut c_void);
 
+/// Callback that helps an MPI to look for messages: tells how many events it dealt with.
+pub(super) type ProgressFunction = extern "C" fn() -> c_int;
+
 macro_rules! functions {
     (
         required { $($field:ident = $symbol:literal ($($argument:ty),*);)* }
@@ -116,11 +119,14 @@ functions! {
 
         barrier = c"PMPI_Barrier"(usize);
         allreduce = c"PMPI_Allreduce"(usize, *mut c_void, c_int, usize, usize, usize);
-        exscan = c"PMPI_Exscan"(*const c_void, *mut c_void, c_int, usize, usize, usize);
         bcast = c"PMPI_Bcast"(*mut c_void, c_int, usize, c_int, usize);
         iallreduce = c"PMPI_Iallreduce"(
             usize, *mut c_void, c_int, usize, usize, usize, *mut c_void
         );
+        iallgather = c"PMPI_Iallgather"(
+            usize, c_int, usize, *mut c_void, c_int, usize, usize, *mut c_void
+        );
+        iprobe = c"PMPI_Iprobe"(c_int, c_int, usize, *mut c_int, usize);
         ibcast = c"PMPI_Ibcast"(*mut c_void, c_int, usize, c_int, usize, *mut c_void);
         isend = c"PMPI_Isend"(*const c_void, c_int, usize, c_int, c_int, usize, *mut c_void);
         irecv = c"PMPI_Irecv"(*mut c_void, c_int, usize, c_int, c_int, usize, *mut c_void);
@@ -210,6 +216,10 @@ functions! {
         mpir_err_create_code = c"MPIR_Err_create_code"(
             c_int, c_int, *const c_char, c_int, c_int, *const c_char, *const c_char, ...
         ) -> c_int;
+
+        // Open MPI: functions that it calls whenever it looks for messages.
+        progress_register = c"opal_progress_register_lp"(ProgressFunction) -> c_int;
+        progress_unregister = c"opal_progress_unregister"(ProgressFunction) -> c_int;
 
         // Fortran integers: functions in Open MPI, other names in the standard ABI, and nothing
         // but a cast in the MPICH family.

@@ -17,8 +17,8 @@ struct Mail {
     rounds: Vec<Round>,
 }
 
-struct Simulated {
-    rank: usize,
+pub struct Simulated {
+    pub rank: usize,
     size: usize,
     next: RefCell<usize>,
     mail: Rc<RefCell<Mail>>,
@@ -64,6 +64,17 @@ impl Ranks for Simulated {
         Ok((0..values.len()).map(most).collect())
     }
 
+    async fn gather(&self, values: Box<[i64]>) -> Result<Box<[i64]>> {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let all = self.exchange(bytes).await.concat();
+        let number = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+        Ok(all.chunks_exact(8).map(number).collect())
+    }
+
+    async fn until(&self, done: impl Fn() -> bool) {
+        std::future::poll_fn(|_| if done() { Poll::Ready(()) } else { Poll::Pending }).await
+    }
+
     async fn broadcast(&self, bytes: Box<[u8]>, root: usize) -> Result<Box<[u8]>> {
         let all = self.exchange(bytes.into()).await;
         Ok(all[root].clone().into())
@@ -71,7 +82,7 @@ impl Ranks for Simulated {
 }
 
 /// Runs one future per rank until all are done; fails if nobody can go on.
-fn simulate<T, F: Future<Output = T>>(size: usize, rank: impl Fn(Simulated) -> F) -> Vec<T> {
+pub fn simulate<T, F: Future<Output = T>>(size: usize, rank: impl Fn(Simulated) -> F) -> Vec<T> {
     let mail = Rc::new(RefCell::new(Mail::default()));
     let mut running: Vec<Option<Pin<Box<F>>>> = (0..size)
         .map(|index| {
@@ -81,7 +92,7 @@ fn simulate<T, F: Future<Output = T>>(size: usize, rank: impl Fn(Simulated) -> F
         })
         .collect();
     let mut results: Vec<Option<T>> = (0..size).map(|_| None).collect();
-    for _ in 0..1000 {
+    for _ in 0..10_000 {
         for (index, slot) in running.iter_mut().enumerate() {
             let Some(future) = slot else { continue };
             let mut context = Context::from_waker(Waker::noop());
