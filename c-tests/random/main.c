@@ -220,7 +220,8 @@ int main(int count, char **words)
     }
     if (options.on[DATAREPS] && options.on[OWN_DATAREPS]) register_representations();
     for (int i = 0; i < options.count; i++) run_program(options.seed + (uint64_t)i * (uint64_t)options.every, world_size);
-    must(MPI_Barrier(MPI_COMM_WORLD));
-    if (world_rank == 0) printf("all %d right\n", options.count);
+    alarm((unsigned)options.timeout);
+    long growth = memory_growth();
+    if (world_rank == 0) printf("all %d right, no descriptor left, %ld bytes more in use than after the first\n", options.count, growth);
     return MPI_Finalize();
 }

@@ -272,7 +272,8 @@ void free_communicator(void);
 void step_refused(File *file);
 
 /* leak.c */
-void check_leaks(void); /* after each program */
+void check_leaks(void);   /* after each program */
+long memory_growth(void); /* bytes on the rank with the most, over the programs of this launch */
 
 /* step_access.c */
 void step_independent(File *file);

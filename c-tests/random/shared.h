@@ -118,8 +118,25 @@ static inline int invert_write(void *user, MPI_Datatype type, int count, void *f
     return invert(user, type, count, file, first, (int64_t)(intptr_t)state, 1);
 }
 
+static inline int invert_read_large(void *user, MPI_Datatype type, MPI_Count count, void *file, MPI_Offset first, void *state)
+{
+    return invert(user, type, count, file, first, (int64_t)(intptr_t)state, 0);
+}
+
+static inline int invert_write_large(void *user, MPI_Datatype type, MPI_Count count, void *file, MPI_Offset first, void *state)
+{
+    return invert(user, type, count, file, first, (int64_t)(intptr_t)state, 1);
+}
+
+typedef int Invert_large(void *, MPI_Datatype, MPI_Count, void *, MPI_Offset, void *);
+extern int register_large(const char *, Invert_large *, Invert_large *, int (*)(MPI_Datatype, MPI_Aint *, void *), void *)
+    __asm__("MPI_Register_datarep_c") __attribute__((weak));
+
+/* Some with MPI_Count arguments, where the process has that routine. */
 static inline int register_inverted(const char *name, int item)
 {
+    if (register_large && item >= 4)
+        return register_large(name, invert_read_large, invert_write_large, invert_extent, (void *)(intptr_t)item);
     return MPI_Register_datarep(name, invert_read, invert_write, invert_extent, (void *)(intptr_t)item);
 }
 

@@ -19,6 +19,18 @@ pub trait Ranks {
     /// All ranks' values, in the order of the ranks; all give equally many.
     fn gather(&self, values: Box<[i64]>) -> impl Future<Output = Result<Box<[i64]>>>;
 
+    /// Starts to send a message, and gives what tells when the rank `to` has begun to receive it.
+    fn send(&self, to: usize, tag: u64, bytes: Vec<u8>)
+    -> Result<impl Future<Output = Result<()>>>;
+
+    /// Receives a message of at most `most` bytes, from a rank or from any.
+    fn receive(
+        &self,
+        from: Option<usize>,
+        tag: u64,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<u8>>>;
+
     /// Waits for what another rank does in memory that both see. Messages of the program get on
     /// meanwhile.
     fn until(&self, done: impl Fn() -> bool) -> impl Future<Output = ()>;

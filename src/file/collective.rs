@@ -14,9 +14,7 @@ use crate::run::block_on;
 impl File {
     /// Whether collective accesses look for a common way at all. The same on all ranks.
     pub(super) fn meets(&self, direction: Direction) -> bool {
-        self.ranks.size() > 1
-            && self.ranks.shared().is_some()
-            && wish(&self.state.lock().hints, direction) != Wish::Never
+        self.ranks.size() > 1 && wish(&self.state.lock().hints, direction) != Wish::Never
     }
 
     /// Moves the bytes of all ranks. Also one that cannot start takes part. Collective.
@@ -32,13 +30,13 @@ impl File {
             Route::TwoPhase => self.ranks.ring(size),
             Route::Individual(_) => None,
         };
-        let Some(ring) = ring else {
+        let Some(buffer) = ring else {
             return self.move_bytes(&ready);
         };
         let shape = Shape::new(&parts);
         let checked = &ready.checked;
         let access = self.as_access(checked, ready.position, &checked.memory);
-        let moved = two_phase::transfer(&self.ranks, ring, &*checked.driver, &access, &shape);
+        let moved = two_phase::transfer(&self.ranks, buffer, &*checked.driver, &access, &shape);
         let done = block_on(&self.ranks, moved).map_err(|error| ready.explain(error))?;
         self.count(checked.direction, &done);
         Ok(done.size)

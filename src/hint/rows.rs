@@ -3,7 +3,7 @@
 use super::table::{Effect, Kind, Row};
 
 const COLLECTIVE: Effect = Effect::Later(
-    "ranks of one node share a buffer without aggregators; of several, each goes for itself so far",
+    "the ranks of a node share one buffer, and whoever completes a window of it accesses the file",
 );
 const LAYOUT: Effect =
     Effect::Later("files are created with the layout of their directory in this version");
@@ -84,14 +84,14 @@ pub static TABLE: &[Row] = &[
         Kind::Toggle,
         "automatic",
         Effect::Now,
-        "Collective buffering for reads, where all ranks are on one node; automatic does what should be faster.",
+        "Collective buffering for reads; automatic does what should be faster.",
     ),
     Row::new(
         "romio_cb_write",
         Kind::Toggle,
         "automatic",
         Effect::Now,
-        "Collective buffering for writes, where all ranks are on one node; automatic does what should be faster.",
+        "Collective buffering for writes; automatic does what should be faster.",
     ),
     Row::new(
         "collective_buffering",

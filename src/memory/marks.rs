@@ -47,6 +47,12 @@ impl Marks {
         }
     }
 
+    /// Marks all grains at `range`.
+    pub fn set_range(&self, range: Range<usize>) {
+        let (displacement, length) = (range.start as i64, range.len() as u64);
+        self.set(&Strided { displacement, length, stride: 0, count: 1 });
+    }
+
     /// Stretches of marked bytes among those at `range`, which counts from the window's start and
     /// begins and ends with a grain.
     pub fn runs(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {

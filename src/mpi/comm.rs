@@ -112,6 +112,13 @@ impl Comm {
         self.allreduce(library, values, library.handles().max)
     }
 
+    /// The largest of all ranks' values.
+    pub fn allreduce_max_of(self, value: i64) -> Result<i64> {
+        let mut values = [value];
+        self.allreduce_max(&mut values)?;
+        Ok(values[0])
+    }
+
     /// The sum of each value over all ranks.
     pub fn allreduce_sum(self, values: &mut [i64]) -> Result<()> {
         let library = library()?;
@@ -185,29 +192,31 @@ impl Comm {
         })
     }
 
-    /// Starts to send `bytes` to rank `to`. The receiver must expect as many.
+    /// Starts to send `bytes` to rank `to`: done when the receiver has begun to take them, so that
+    /// none pile up there.
     pub fn start_send(self, bytes: Box<[u8]>, to: usize, tag: i32) -> Result<Pending<Box<[u8]>>> {
         let library = library()?;
         let (datatype, to) = (library.handles().byte, to as c_int);
-        start_messages(bytes, |message, slot| {
-            let (address, count) = (message.as_ptr().cast(), message.len() as c_int);
-            call!(library, isend(address, count, datatype, to, tag, self.0, slot.pointer()))
-        })
+        let (address, count) = (bytes.as_ptr().cast(), int_count(bytes.len())?);
+        let mut slot = Slot::empty();
+        call!(library, issend(address, count, datatype, to, tag, self.0, slot.pointer()))?;
+        Ok(Pending::new(bytes, vec![slot]))
     }
 
-    /// Starts to receive exactly `bytes.len()` bytes from rank `from`.
+    /// Starts to receive at most `bytes.len()` bytes, from a rank or from any.
     pub fn start_receive(
         self,
-        bytes: Box<[u8]>,
-        from: usize,
+        mut bytes: Box<[u8]>,
+        from: Option<usize>,
         tag: i32,
     ) -> Result<Pending<Box<[u8]>>> {
         let library = library()?;
-        let (datatype, from) = (library.handles().byte, from as c_int);
-        start_messages(bytes, |message, slot| {
-            let (address, count) = (message.as_mut_ptr().cast(), message.len() as c_int);
-            call!(library, irecv(address, count, datatype, from, tag, self.0, slot.pointer()))
-        })
+        let from = from.map_or(library.constants().any_source, |from| from as c_int);
+        let datatype = library.handles().byte;
+        let (address, count) = (bytes.as_mut_ptr().cast(), int_count(bytes.len())?);
+        let mut slot = Slot::empty();
+        call!(library, irecv(address, count, datatype, from, tag, self.0, slot.pointer()))?;
+        Ok(Pending::new(bytes, vec![slot]))
     }
 
     /// Ends the program on all ranks.

@@ -129,6 +129,7 @@ functions! {
         iprobe = c"PMPI_Iprobe"(c_int, c_int, usize, *mut c_int, usize);
         ibcast = c"PMPI_Ibcast"(*mut c_void, c_int, usize, c_int, usize, *mut c_void);
         isend = c"PMPI_Isend"(*const c_void, c_int, usize, c_int, c_int, usize, *mut c_void);
+        issend = c"PMPI_Issend"(*const c_void, c_int, usize, c_int, c_int, usize, *mut c_void);
         irecv = c"PMPI_Irecv"(*mut c_void, c_int, usize, c_int, c_int, usize, *mut c_void);
         test = c"PMPI_Test"(*mut c_void, *mut c_int, usize);
         wait = c"PMPI_Wait"(*mut c_void, usize);

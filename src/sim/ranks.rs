@@ -15,6 +15,8 @@ type Round = Vec<Option<Vec<u8>>>;
 #[derive(Default)]
 struct Mail {
     rounds: Vec<Round>,
+    /// From whom, to whom, tag, and what.
+    letters: Vec<(usize, usize, u64, Vec<u8>)>,
 }
 
 pub struct Simulated {
@@ -69,6 +71,34 @@ impl Ranks for Simulated {
         let all = self.exchange(bytes).await.concat();
         let number = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().expect("eight bytes"));
         Ok(all.chunks_exact(8).map(number).collect())
+    }
+
+    fn send(
+        &self,
+        to: usize,
+        tag: u64,
+        bytes: Vec<u8>,
+    ) -> Result<impl Future<Output = Result<()>>> {
+        self.mail.borrow_mut().letters.push((self.rank, to, tag, bytes));
+        Ok(std::future::ready(Ok(())))
+    }
+
+    async fn receive(&self, from: Option<usize>, tag: u64, most: usize) -> Result<Vec<u8>> {
+        std::future::poll_fn(|_| {
+            let letters = &mut self.mail.borrow_mut().letters;
+            let fits = |letter: &(usize, usize, u64, Vec<u8>)| {
+                from.is_none_or(|from| letter.0 == from) && letter.1 == self.rank && letter.2 == tag
+            };
+            match letters.iter().position(fits) {
+                Some(place) => {
+                    let bytes = letters.remove(place).3;
+                    assert!(bytes.len() <= most, "a message of {} bytes", bytes.len());
+                    Poll::Ready(Ok(bytes))
+                }
+                None => Poll::Pending,
+            }
+        })
+        .await
     }
 
     async fn until(&self, done: impl Fn() -> bool) {

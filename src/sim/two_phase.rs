@@ -9,7 +9,7 @@ use crate::engine::individual::{Access, Plan};
 use crate::engine::ranks::{agree, share};
 use crate::engine::route::{Route, Wish, route};
 use crate::engine::sieve::Gate;
-use crate::engine::two_phase::{Part, Ring, Shape, transfer};
+use crate::engine::two_phase::{Nodes, Part, Ring, Shape, transfer};
 use crate::error::Result;
 use crate::memory::{Bell, Shared, UserMemory};
 use crate::operation::Direction;
@@ -60,6 +60,8 @@ impl Own {
 struct Case {
     ranks: Vec<Own>,
     file: Vec<u8>,
+    /// The node of each rank.
+    nodes: Nodes,
     slots: usize,
     window_size: u64,
     locked_writes: bool,
@@ -71,9 +73,14 @@ impl Case {
         let most = if random.one_in(10) { 64 } else { 8 };
         let size = 1 + random.below(most);
         let ranks = (0..size).map(|_| Own::random(&mut random)).collect();
+        let most = 1 + random.below(5.min(size));
+        let homes: Vec<u64> = (0..size).map(|_| random.below(most)).collect();
+        let leader = |home: &u64| homes.iter().position(|other| other == home);
+        let leaders: Vec<usize> = homes.iter().filter_map(leader).collect();
         let file_size = random.below(6000);
         Case {
             ranks,
+            nodes: Nodes::new(&leaders),
             file: (0..file_size).map(|_| random.next() as u8).collect(),
             slots: 1 + random.below(3) as usize,
             window_size: 16 << random.below(9),
@@ -83,7 +90,8 @@ impl Case {
 
     /// Runs two accesses after each other, so that the slots are used again.
     fn run(&self, direction: Direction, disk: &Disk, memory: &mut [Vec<u8>]) -> Vec<Result<u64>> {
-        let shared = Shared::of_process(Ring::size(self.slots).0).unwrap();
+        let buffer = |_| Shared::of_process(Ring::size(self.slots).0).unwrap();
+        let shared: Vec<Shared> = (0..self.nodes.count()).map(buffer).collect();
         let users: Vec<UserMemory> = (self.ranks.iter().zip(memory))
             .map(|(own, memory)| {
                 let typemap = own.memory.typemap.clone();
@@ -93,7 +101,7 @@ impl Case {
         let (users, shared) = (&users, &shared);
         simulate(self.ranks.len(), |ranks| async move {
             let bell = Bell::new(Shared::of_process(Bell::SIZE).unwrap(), 0);
-            let ring = Ring::new(shared.clone(), bell, self.slots);
+            let ring = Ring::new(shared[self.nodes.of(ranks.rank)].clone(), bell, self.slots, 0);
             let mut last = Ok(0);
             for _ in 0..2 {
                 last = self.rank(&ranks, &ring, direction, disk, &users[ranks.rank]).await;
@@ -129,7 +137,7 @@ impl Case {
             return Ok(0);
         }
         let shape = Shape::with_windows(&parts, self.window_size);
-        let done = transfer(ranks, ring, disk, &access, &shape).await;
+        let done = transfer(ranks, (ring, &self.nodes), disk, &access, &shape).await;
         agree(ranks, done).await.map(|done| done.size)
     }
 }

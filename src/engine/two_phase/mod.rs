@@ -1,27 +1,39 @@
-//! Two-phase access through a collective buffer that the ranks share.
+//! Two-phase access through collective buffers, one on each node, that the ranks there share.
 //!
 //! The file is handled window by window. For a write all ranks put their pieces into the window,
 //! and it goes to the file in one call, or in a few where nobody put anything; for a read it comes
 //! in one call, and the ranks pick their pieces out. Who has to do with which window follows from
 //! the parts that the ranks told each other at the start.
+//!
+//! With several nodes each window has an owner, the node that accesses the file for it. The ranks
+//! of another node fill it in their own buffer all the same, and what they put there goes to the
+//! owner as one message; a window that was read goes to the other nodes as one message each.
+//!
+//! Nobody waits in a circle: a rank goes through its windows in file order, and what it waits for
+//! at a window depends on no later one.
 
+mod nodes;
+mod parcel;
 mod part;
 mod ring;
+mod visitor;
 mod windows;
 
+use std::collections::VecDeque;
 use std::ops::Range;
+use std::pin::Pin;
 
+pub use self::nodes::Nodes;
 pub use self::part::Part;
 use self::ring::Slot;
 pub use self::ring::{Ring, SLOT_SIZE};
-use self::windows::{Window, Windows};
-use super::individual::{Access, Done, How, STAGE_SIZE};
+use self::visitor::Visitor;
+use self::windows::{Window, Windows, wanted};
+use super::individual::{Access, Done};
 use super::ranks::Ranks;
 use crate::driver::Driver;
 use crate::error::Result;
-use crate::memory::{self, Scratch};
 use crate::operation::Direction;
-use crate::view::cursor::Cursor;
 
 /// How a collective access goes through the ring.
 #[derive(Clone, Debug)]
@@ -59,216 +71,205 @@ impl Shape {
     fn start_of(&self, window: &Window) -> u64 {
         window.range.start / self.window_size * self.window_size
     }
+
+    /// Where in the slot the window's bytes are.
+    fn inside(&self, window: &Window) -> Range<usize> {
+        let start = self.start_of(window);
+        (window.range.start - start) as usize..(window.range.end - start) as usize
+    }
 }
 
 /// Moves this rank's bytes, together with all others.
-///
-/// A rank whose own work fails goes on with its visits, so that nobody waits for it.
 pub async fn transfer<R: Ranks>(
     ranks: &R,
-    ring: &Ring,
+    buffer: (&Ring, &Nodes),
     driver: &dyn Driver,
     access: &Access<'_>,
     shape: &Shape,
 ) -> Result<Done> {
-    let mut visitor = Visitor {
-        access,
-        driver,
-        shape,
-        file: access.view.cursor(access.position),
-        memory: access.memory.cursor(0),
-        scratch: None,
-        ended: false,
-        done: Done::new(How::Exchanged),
-    };
+    let (ring, nodes) = buffer;
+    let node = nodes.of(ranks.rank());
     let own = shape.parts[ranks.rank()].clone();
-    let (mut verdict, mut count) = (Ok(()), 0);
-    let mut rest = Windows::new(&shape.parts, shape.window_size);
-    while let Some(window) = rest.next() {
+    let visitor = Visitor::new(driver, access, shape);
+    let mut walk = Walk { ranks, ring, nodes, node, own, shape, visitor, sent: VecDeque::new() };
+    let mut windows = Windows::new(&shape.parts, nodes, node, shape.window_size);
+    let mut count = 0;
+    while let Some(window) = windows.next() {
         count += 1;
-        if !window.concerns(&own) {
-            continue;
+        match access.direction {
+            Direction::Write => walk.write(&window).await,
+            Direction::Read => walk.read(&window, &windows).await,
         }
-        let slot = ring.slot(window.number);
-        let visited = match access.direction {
-            Direction::Write => {
-                ranks.until(|| slot.is_free()).await;
-                visitor.fill(&slot, &window, verdict.is_ok())
-            }
-            Direction::Read => {
-                let fetched = visitor.fetch(ranks, ring, &window, &rest).await;
-                visitor.empty(&slot, &window, fetched, verdict.is_ok())
-            }
-        };
-        verdict = verdict.and(visited);
     }
+    walk.sent_all_but(0).await;
     ring.pass(count);
-    verdict.map(|()| visitor.done)
+    walk.visitor.finish()
 }
+
+/// Most messages that a rank has under way: two, so that one is packed while another travels.
+const UNDER_WAY: usize = 2;
+
+/// Bytes before the data of a window that was read: how many there were.
+const FOUND_SIZE: usize = 8;
 
 /// A rank on its way through the windows.
-struct Visitor<'a, 'b> {
-    access: &'a Access<'b>,
-    driver: &'a dyn Driver,
+struct Walk<'a, 'b, R> {
+    ranks: &'a R,
+    ring: &'a Ring,
+    nodes: &'a Nodes,
+    node: usize,
+    /// This rank's part of the file.
+    own: Range<u64>,
     shape: &'a Shape,
-    file: Cursor<'a>,
-    memory: Cursor<'a>,
-    /// Where scattered memory is gathered; made when it is needed.
-    scratch: Option<Scratch>,
-    /// A read has met the end of the file.
-    ended: bool,
-    done: Done,
+    visitor: Visitor<'a, 'b>,
+    /// Messages under way.
+    sent: VecDeque<Pin<Box<dyn Future<Output = Result<()>> + 'a>>>,
 }
 
-impl Visitor<'_, '_> {
-    /// Bytes of this rank that lie in the file before `offset` and are not yet done.
-    fn size_before(&self, offset: u64) -> u64 {
-        let Access { view, position, memory, .. } = self.access;
-        let reached = view.size_before(offset).min(position + memory.size());
-        reached.saturating_sub(self.file.position())
+impl<R: Ranks> Walk<'_, '_, R> {
+    /// Whether this rank speaks for its node about a window.
+    fn hosts(&self, window: &Window) -> bool {
+        self.nodes.host(self.node, window.index) == self.ranks.rank()
     }
 
-    /// Puts this rank's bytes into the window; the last to do so writes it.
-    fn fill(&mut self, slot: &Slot<'_>, window: &Window, well: bool) -> Result<()> {
-        let start = self.shape.start_of(window);
-        let bytes = memory::Window::new(slot.bytes(), start);
-        let marks = slot.marks(self.shape.grain);
-        let size = self.size_before(window.range.end);
-        let origin = self.access.view.displacement;
-        let filled = match well {
-            true => self.pieces(size, |file, piece| bytes.put_marked(file, origin, piece, marks)),
-            false => Ok(()),
-        };
-        if filled.is_ok() {
-            self.done.size += size;
+    async fn write(&mut self, window: &Window) {
+        let visits = window.concerns(&self.own);
+        let serves = !window.guests.is_empty() && self.hosts(window);
+        if !visits && !serves {
+            return;
         }
-        if !slot.leave(window.visitors) {
-            return filled;
+        let slot = self.ring.slot(window.number);
+        self.ranks.until(|| slot.is_free()).await;
+        if visits {
+            self.visitor.fill(&slot, window);
+            self.leave_filled(&slot, window).await;
         }
-        let written = self.write_out(slot, window, start);
+        if serves {
+            for _ in &window.guests {
+                let inside = self.shape.inside(window);
+                let most = parcel::largest(self.shape.grain, &inside);
+                let parcel = self.ranks.receive(None, window.sequence, most).await;
+                if let Some(parcel) = self.visitor.note(parcel) {
+                    parcel::unpack(&parcel, &slot, self.shape.grain, inside);
+                }
+                self.leave_filled(&slot, window).await;
+            }
+        }
+    }
+
+    /// A rank, or a node that a host stands for, has filled its part of the window. The last sends
+    /// it on its way.
+    async fn leave_filled(&mut self, slot: &Slot<'_>, window: &Window) {
+        if !slot.leave(window.visitors + window.guests.len() as u64) {
+            return;
+        }
+        if window.owner == self.node {
+            self.visitor.write_out(slot, window);
+        } else {
+            let parcel = parcel::pack(slot, self.shape.grain, self.shape.inside(window));
+            self.send(self.nodes.host(window.owner, window.index), window, parcel).await;
+        }
         slot.release();
-        filled.and(written)
     }
 
-    /// Hands the next `size` bytes of the user's memory to `act` as packed pieces, together with
-    /// the file cursor that `act` moves on.
-    fn pieces(
-        &mut self,
-        size: u64,
-        mut act: impl FnMut(&mut Cursor<'_>, memory::Piece),
-    ) -> Result<()> {
-        let Access { memory, direction, .. } = self.access;
-        if let Some(whole) = memory.contiguous() {
-            let done = self.memory.position() as usize;
-            self.memory.seek(done as u64 + size);
-            act(&mut self.file, whole.skip(done).take(size as usize));
-            return Ok(());
+    async fn read(&mut self, window: &Window, rest: &Windows<'_>) {
+        let visits = window.concerns(&self.own);
+        let owned = window.owner == self.node;
+        let serves = self.hosts(window) && !(owned && window.guests.is_empty());
+        if !visits && !serves {
+            return;
         }
-        let mut left = size;
-        while left > 0 {
-            if self.scratch.is_none() {
-                self.scratch = Some(Scratch::new(STAGE_SIZE as usize)?);
-            }
-            let Some(scratch) = &mut self.scratch else { continue };
-            let stage = scratch.piece(left.min(STAGE_SIZE) as usize);
-            if *direction == Direction::Write {
-                memory.gather(&mut self.memory, stage);
-            }
-            act(&mut self.file, stage);
-            if *direction == Direction::Read {
-                memory.scatter(&mut self.memory, stage);
-            }
-            left -= stage.len() as u64;
+        let slot = self.ring.slot(window.number);
+        if owned {
+            self.fetch(&slot, window, rest).await;
+        } else if serves {
+            self.ranks.until(|| slot.is_free()).await;
+            self.receive_read(&slot, window).await;
+        } else {
+            self.ranks.until(|| slot.published().is_some()).await;
         }
-        Ok(())
-    }
-
-    /// Writes what is marked, and takes the marks away.
-    fn write_out(&mut self, slot: &Slot<'_>, window: &Window, start: u64) -> Result<()> {
-        let inside = (window.range.start - start) as usize..(window.range.end - start) as usize;
-        let marks = slot.marks(self.shape.grain);
-        let bytes = slot.bytes();
-        let (plan, gate) = (&self.access.plan, self.access.gate);
-        let mut written = Ok(());
-        for run in marks.runs(inside.clone()) {
-            let offset = start + run.start as u64;
-            let piece = bytes.skip(run.start).take(run.len());
-            let write = || self.driver.write_at(offset, &[piece]);
-            written = match plan.locked_writes {
-                true => gate.beside(self.driver, offset..offset + run.len() as u64, write),
-                false => write(),
-            };
-            if written.is_err() {
-                break;
-            }
+        let found = slot.published().unwrap_or(0);
+        if owned && serves {
+            self.send_read(&slot, window, found).await;
+            self.leave_emptied(&slot, window);
         }
-        marks.clear(inside);
-        self.done.windows += 1;
-        written
-    }
-
-    /// Sees to it that the window is read, by this rank or another. While another does, this one
-    /// reads a window that will be wanted next.
-    async fn fetch<R: Ranks>(
-        &self,
-        ranks: &R,
-        ring: &Ring,
-        window: &Window,
-        rest: &Windows<'_>,
-    ) -> Result<u64> {
-        let slot = ring.slot(window.number);
-        let mut verdict = Ok(());
-        let mut ahead = rest.clone().take(ring.slots() as usize - 1);
-        let mut next = Some(window.clone());
-        while slot.published().is_none() {
-            let Some(wanted) = next.take().or_else(|| ahead.next()) else {
-                ranks.until(|| slot.published().is_some()).await;
-                break;
-            };
-            let place = ring.slot(wanted.number);
-            ranks.until(|| wanted.number > window.number || place.is_free()).await;
-            if place.claim() {
-                verdict = verdict.and(self.read_in(&place, &wanted));
-            }
+        if visits {
+            self.visitor.empty(&slot, window, found);
+            self.leave_emptied(&slot, window);
         }
-        verdict.map(|()| slot.published().unwrap_or(0))
     }
 
-    /// Reads a window. A failure is published as an empty one: its reader tells everybody in the
-    /// end.
-    fn read_in(&self, slot: &Slot<'_>, window: &Window) -> Result<()> {
-        let start = self.shape.start_of(window);
-        let skipped = (window.range.start - start) as usize;
-        let length = (window.range.end - window.range.start) as usize;
-        let piece = slot.bytes().skip(skipped).take(length);
-        let read = self.driver.read_at(window.range.start, &[piece]);
-        slot.publish(*read.as_ref().unwrap_or(&0));
-        read.map(drop)
-    }
-
-    /// Picks this rank's bytes out of the window; the last to do so lets the next one in.
-    fn empty(
-        &mut self,
-        slot: &Slot<'_>,
-        window: &Window,
-        fetched: Result<u64>,
-        well: bool,
-    ) -> Result<()> {
-        let emptied = fetched.and_then(|found| {
-            let bytes = memory::Window::new(slot.bytes(), self.shape.start_of(window));
-            let origin = self.access.view.displacement;
-            if self.ended || !well {
-                return Ok(());
-            }
-            let size = self.size_before(window.range.start + found);
-            self.ended = size < self.size_before(window.range.end);
-            self.pieces(size, |file, piece| bytes.take(file, origin, piece))?;
-            self.done.size += size;
-            Ok(())
-        });
-        if slot.leave(window.visitors) {
+    /// A rank, or the host that has told the other nodes, needs the window no longer.
+    fn leave_emptied(&self, slot: &Slot<'_>, window: &Window) {
+        if slot.leave(window.visitors + u64::from(!window.guests.is_empty())) {
             slot.release();
         }
-        emptied
+    }
+
+    /// Sees to it that the window is read, by this rank or another of its node. While another does,
+    /// this one reads a window that will be wanted next.
+    async fn fetch(&mut self, slot: &Slot<'_>, window: &Window, rest: &Windows<'_>) {
+        self.ranks.until(|| slot.is_free()).await;
+        if slot.claim() {
+            self.visitor.read_in(slot, window);
+        }
+        for next in rest.clone().take(self.ring.slots() as usize - 1) {
+            if slot.published().is_some() {
+                return;
+            }
+            let place = self.ring.slot(next.number);
+            if next.owner == self.node && place.claim() {
+                self.visitor.read_in(&place, &next);
+            }
+        }
+        self.ranks.until(|| slot.published().is_some()).await;
+    }
+
+    /// Sends the other nodes what they want of a window that was read.
+    async fn send_read(&mut self, slot: &Slot<'_>, window: &Window, found: u64) {
+        let start = self.shape.start_of(window);
+        for &guest in &window.guests {
+            let wanted = wanted(&window.range, &self.shape.parts, self.nodes.ranks(guest));
+            let end = wanted.end.min(window.range.start + found).max(wanted.start);
+            let bytes = slot.bytes().skip((wanted.start - start) as usize);
+            let mut message = found.to_le_bytes().to_vec();
+            message.extend(bytes.take((end - wanted.start) as usize).to_vec());
+            self.send(self.nodes.host(guest, window.index), window, message).await;
+        }
+    }
+
+    /// Puts what the owner has read into the slot. A failure is published as an empty window.
+    async fn receive_read(&mut self, slot: &Slot<'_>, window: &Window) {
+        let wanted = wanted(&window.range, &self.shape.parts, self.nodes.ranks(self.node));
+        let most = FOUND_SIZE + (wanted.end - wanted.start) as usize;
+        let from = self.nodes.host(window.owner, window.index);
+        let message = self.ranks.receive(Some(from), window.sequence, most).await;
+        let mut found = 0;
+        if let Some(message) = self.visitor.note(message)
+            && let Some((head, bytes)) = message.split_first_chunk::<FOUND_SIZE>()
+        {
+            found = u64::from_le_bytes(*head);
+            let place = (wanted.start - self.shape.start_of(window)) as usize;
+            slot.bytes().skip(place).take(bytes.len()).fill_from(bytes);
+        }
+        slot.publish(found);
+    }
+
+    async fn send(&mut self, to: usize, window: &Window, message: Vec<u8>) {
+        self.sent_all_but(UNDER_WAY - 1).await;
+        let started = self.ranks.send(to, window.sequence, message);
+        if let Some(sent) = self.visitor.note(started) {
+            self.sent.push_back(Box::pin(sent));
+        }
+    }
+
+    /// Waits until at most so many messages are under way.
+    async fn sent_all_but(&mut self, count: usize) {
+        while self.sent.len() > count {
+            if let Some(sent) = self.sent.pop_front() {
+                let sent = sent.await;
+                self.visitor.note(sent);
+            }
+        }
     }
 }

@@ -26,8 +26,9 @@ const STATE_SIZE: usize = 128;
 /// The slots, as one rank sees them.
 pub struct Ring {
     memory: Shared,
-    /// Rings when a slot becomes free or has been read into.
     bell: Bell,
+    /// Where in the memory it starts.
+    start: usize,
     slots: u64,
     /// Windows of all accesses before this one; counted alike by all ranks.
     before: AtomicU64,
@@ -54,9 +55,14 @@ impl Ring {
         (clean + slots * SLOT_SIZE, clean)
     }
 
-    /// A ring of `slots` slots in such memory. All ranks make it alike.
-    pub fn new(memory: Shared, bell: Bell, slots: usize) -> Ring {
-        Ring { memory, bell, slots: slots as u64, before: AtomicU64::new(0) }
+    /// A ring of `slots` slots in such memory, from byte `start` on. All ranks make it alike.
+    pub fn new(memory: Shared, bell: Bell, slots: usize, start: usize) -> Ring {
+        Ring { memory, bell, start, slots: slots as u64, before: AtomicU64::new(0) }
+    }
+
+    /// Rings when a slot becomes free or has been read into.
+    pub fn bell(&self) -> &Bell {
+        &self.bell
     }
 
     /// How many slots there are.
@@ -83,7 +89,7 @@ impl Ring {
 
 impl Slot<'_> {
     fn word(&self, number: usize) -> &AtomicU64 {
-        self.ring.memory.word(self.index * STATE_SIZE + number * 8)
+        self.ring.memory.word(self.ring.start + self.index * STATE_SIZE + number * 8)
     }
 
     /// Windows that have left the slot.
@@ -150,13 +156,13 @@ impl Slot<'_> {
 
     /// Its memory.
     pub fn bytes(&self) -> Piece {
-        let before = self.ring.slots as usize * (STATE_SIZE + MARKS_SIZE);
+        let before = self.ring.start + self.ring.slots as usize * (STATE_SIZE + MARKS_SIZE);
         self.ring.memory.piece(before + self.index * SLOT_SIZE, SLOT_SIZE)
     }
 
     /// The marks of what has been put there.
     pub fn marks(&self, shift: u32) -> Marks {
-        let before = self.ring.slots as usize * STATE_SIZE;
+        let before = self.ring.start + self.ring.slots as usize * STATE_SIZE;
         Marks::new(self.ring.memory.piece(before + self.index * MARKS_SIZE, MARKS_SIZE), shift)
     }
 }

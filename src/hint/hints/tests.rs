@@ -164,8 +164,8 @@ fn what_is_not_in_force_is_told() {
     let info = [("cb_nodes", "8"), ("romio_cb_pfr", "enable"), ("romio_ds_write", "enable")];
     let hints = open(&info, &[("ROMIO_FSTYPE_FORCE", "ufs:")], "");
     let mut facts = facts(4);
-    let engine = "None ranks of one node share a buffer without aggregators; of several, each goes \
-                  for itself so far";
+    let engine = "None the ranks of a node share one buffer, and whoever completes a window of it \
+                  accesses the file";
     assert_eq!(why(&hints, &facts, "cb_nodes"), engine);
     assert_eq!(answer(&hints, &facts, "cb_nodes").as_deref(), Some("4"));
     assert_eq!(
