@@ -16,7 +16,7 @@ const STRANGERS: &[(&str, &[&str])] = &[
     ("driver", &["mpi", "engine", "file", "abi", "hint", "report", "run", "view", "operation"]),
     ("hint", &["mpi", "engine", "file", "driver", "abi", "run", "view", "memory"]),
     ("report", &["mpi", "engine", "file", "abi", "run", "view", "memory"]),
-    ("mpi", &["engine", "file", "driver", "abi", "hint", "report", "run", "memory"]),
+    ("mpi", &["engine", "file", "driver", "abi", "hint", "report", "run"]),
     ("run", &["file", "driver", "abi", "hint", "report", "view"]),
     ("file", &["abi"]),
 ];

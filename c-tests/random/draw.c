@@ -4,14 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* splitmix64: the same numbers on every rank and machine. */
-uint64_t mix(uint64_t value)
-{
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    return value ^ (value >> 31);
-}
-
 uint64_t draw(Random *random)
 {
     random->state += 0x9e3779b97f4a7c15u;
@@ -69,11 +61,10 @@ char *text(const char *format, ...)
     return result;
 }
 
-char *list(const int *values, int count)
+char *list(const char *type, const int *values, int count)
 {
-    char *result = keep((size_t)count * 12 + 3), *end = result;
-    *end++ = '[';
-    for (int i = 0; i < count; i++) end += sprintf(end, i ? " %d" : "%d", values[i]);
-    strcpy(end, "]");
+    char *result = keep((size_t)count * 14 + 32), *end = result + sprintf(result, "(%s[]){", type);
+    for (int i = 0; i < count; i++) end += sprintf(end, i ? ", %d" : "%d", values[i]);
+    strcpy(end, "}");
     return result;
 }

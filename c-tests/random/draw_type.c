@@ -42,22 +42,18 @@ static Type *draw_indexed(const Rules *rules, const Type *of, int which)
 {
     int lengths[MAX_BLOCKS], places[MAX_BLOCKS];
     int64_t displacements[MAX_BLOCKS];
-    MPI_Aint addresses[MAX_BLOCKS];
     bool bytes = which == 1 || which == 3;
     int same = which >= 2 ? (int)between(rules->random, options.on[ZERO_BLOCKS] ? 0 : 1, 3) : -1;
     /* where displacements count bytes, the unit of the file's etype binds files; memory is free */
     int64_t unit = !bytes ? of->extent : rules->file ? rules->unit : between(rules->random, 1, 8);
     if (unit <= 0) return NULL;
     int count = draw_blocks(rules, same, of->extent, unit, lengths, displacements);
-    for (int i = 0; i < count; i++) {
-        places[i] = (int)(displacements[i] / unit);
-        addresses[i] = displacements[i];
-    }
+    for (int i = 0; i < count; i++) places[i] = (int)(bytes ? displacements[i] : displacements[i] / unit);
     switch (which) {
     case 0: return indexed_type(of, count, lengths, places);
-    case 1: return hindexed_type(of, count, lengths, addresses);
+    case 1: return hindexed_type(of, count, lengths, places);
     case 2: return indexed_block_type(of, count, same, places);
-    default: return hindexed_block_type(of, count, same, addresses);
+    default: return hindexed_block_type(of, count, same, places);
     }
 }
 
@@ -65,8 +61,7 @@ static Type *draw_struct(const Rules *rules, const Type *of, const Type *leaf)
 {
     Random *random = rules->random;
     const Type *members[MAX_BLOCKS];
-    int lengths[MAX_BLOCKS], count = (int)between(random, 1, 4);
-    MPI_Aint displacements[MAX_BLOCKS];
+    int lengths[MAX_BLOCKS], displacements[MAX_BLOCKS], count = (int)between(random, 1, 4);
     int64_t unit = rules->file ? rules->unit : between(random, 1, 8), cursor = rules->file ? 0 : unit * between(random, -4, 4);
     if (!options.on[LOWER_BOUNDS]) cursor = 0;
     for (int i = 0; i < count; i++) {
@@ -74,7 +69,7 @@ static Type *draw_struct(const Rules *rules, const Type *of, const Type *leaf)
         lengths[i] = (int)between(random, options.on[ZERO_BLOCKS] ? 0 : 1, 2);
         if (chance(random, 50)) cursor += unit * below(random, 4);
         int64_t start = cursor - members[i]->true_lb; /* so that the data, not the lower bound, lies at the cursor */
-        displacements[i] = (start + (start > 0 ? unit - 1 : 0)) / unit * unit;
+        displacements[i] = (int)((start + (start > 0 ? unit - 1 : 0)) / unit * unit);
         if (lengths[i] > 0)
             cursor = displacements[i] + members[i]->true_ub + (lengths[i] - 1) * members[i]->extent;
         cursor = (cursor + (cursor > 0 ? unit - 1 : 0)) / unit * unit;
@@ -132,7 +127,7 @@ static Type *construct(const Rules *rules, const Type *of, const Type *leaf)
     case 0: return dup_type(of);
     case 1: return contiguous_type(of, count);
     case 2: return vector_type(of, count, length, sign * (length + gap));
-    case 3: return hvector_type(of, count, length, sign * (length * of->extent + gap * unit));
+    case 3: return hvector_type(of, count, length, (int)(sign * (length * of->extent + gap * unit)));
     case 4: case 5: case 6: case 7: return draw_indexed(rules, of, (int)below(random, 4));
     case 8: return draw_struct(rules, of, leaf);
     case 9: return draw_subarray(rules, of);

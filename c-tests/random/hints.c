@@ -1,44 +1,102 @@
-/* Random hints: sensible, extreme and nonsense values. None of them may change what a program does.
- * Hints that are promises of the caller (romio_no_indep_rw, access_style=read_once) are not among them. */
+/* Random hints: sensible, extreme and nonsense values of every hint that the library knows, and of one that it does not.
+ * None of them may change what a program does. The promise romio_no_indep_rw is made by open_file, which keeps it. */
 #include "random.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define TOGGLE {"enable", "disable", "automatic", "enable", "disable", "perhaps"}
+#define BOOLEAN {"true", "false", "TRUE", "false", "", "2"}
+#define SIZE {"1", "512", "4097", "65536", "0", "lots"}
+#define COUNT {"1", "2", "1000", "0", "-1", "99999999999999999999"}
+
 static const struct {
     const char *key, *values[6];
 } hints[] = {
-    {"cb_buffer_size", {"512", "4096", "10000", "65536", "1", "lots"}},
-    {"cb_nodes", {"1", "2", "3", "1000", "0", "-4"}},
-    {"cb_config_list", {"*:1", "*:*", "*:2", "nosuchhost:1", "", "::::"}},
-    {"cb_align", {"0", "1", "2", "512", "x", "1000000"}},
-    {"romio_cb_write", {"enable", "disable", "automatic", "enable", "disable", "perhaps"}},
-    {"romio_cb_read", {"enable", "disable", "automatic", "enable", "disable", "perhaps"}},
-    {"collective_buffering", {"true", "false", "true", "false", "TRUE", "2"}},
-    {"romio_ds_write", {"enable", "disable", "automatic", "enable", "disable", "?"}},
-    {"romio_ds_read", {"enable", "disable", "automatic", "enable", "disable", "?"}},
+    {"romio_ds_read", TOGGLE},
+    {"romio_ds_write", TOGGLE},
     {"ind_rd_buffer_size", {"1", "100", "4096", "1000000", "0", "-1"}},
     {"ind_wr_buffer_size", {"1", "100", "4096", "1000000", "0", "-1"}},
-    {"romio_min_fdomain_size", {"0", "100", "65536", "1", "9999999999", "a"}},
-    {"romio_cb_alltoall", {"enable", "disable", "automatic", "automatic", "maybe", "on"}},
-    {"romio_cb_fr_alignment", {"1", "7", "4096", "65536", "0", "-"}},
-    {"romio_cb_ds_threshold", {"0", "50", "100", "1000", "-5", "many"}},
-    {"romio_synchronized_flush", {"enabled", "disabled", "enabled", "disabled", "1", "x"}},
-    {"striping_unit", {"4096", "65536", "1000", "0", "-1", "big"}},
-    {"striping_factor", {"1", "2", "4", "0", "-1", "wide"}},
     {"mpiio_rs_num_threads", {"0", "1", "2", "3", "-1", "all"}},
-    {"mpiio_rs_partitioning", {"even", "static-cyclic", "group-cyclic", "even", "odd", ""}},
-    {"mpiio_rs_transfer", {"two-sided", "put-fence", "put-lock", "shared-memory", "pigeon", ""}},
-    {"mpiio_rs_overlap", {"none", "communication", "write", "write-communication", "write-communication-2", "x"}},
+    {"cb_buffer_size", {"512", "4096", "10000", "65536", "1", "lots"}},
+    {"cb_buffer_size", {"4096", "16384", "100000", "1048576", "0", "9223372036854775807"}},
+    {"cb_nodes", {"1", "2", "3", "1000", "0", "-4"}},
+    {"cb_config_list", {"*:1", "*:*", "*:2", "nosuchhost:1", "*:0", "::::"}},
+    {"romio_cb_read", TOGGLE},
+    {"romio_cb_write", TOGGLE},
+    {"romio_cb_read", TOGGLE},
+    {"romio_cb_write", TOGGLE},
+    {"collective_buffering", BOOLEAN},
+    {"romio_min_fdomain_size", {"0", "100", "65536", "1", "9999999999", "a"}},
+    {"romio_cb_alltoall", TOGGLE},
+    {"romio_cb_ds_threshold", {"0", "50", "100", "1000", "-5", "many"}},
+    {"romio_cb_fr_alignment", {"1", "7", "4096", "65536", "0", "-"}},
+    {"romio_cb_fr_types", {"1", "2", "aar", "0", "-1", "x"}},
+    {"romio_cb_pfr", TOGGLE},
+    {"cray_cb_nodes_multiplier", COUNT},
+    {"romio_lustre_co_ratio", COUNT},
+    {"romio_lustre_coll_threshold", SIZE},
+    {"romio_lustre_ds_in_coll", TOGGLE},
+    {"romio_lustre_cb_lock_ahead_write", BOOLEAN},
+    {"romio_lustre_cb_lock_ahead_read", BOOLEAN},
+    {"cray_cb_write_lock_mode", {"0", "1", "2", "3", "-1", "x"}},
+    {"aggregator_placement_stride", COUNT},
+    {"cb_align", {"0", "1", "2", "512", "x", "1000000"}},
+    {"striping_factor", {"1", "2", "4", "0", "-1", "wide"}},
+    {"striping_unit", {"4096", "65536", "1000", "0", "-1", "big"}},
+    {"start_iodevice", COUNT},
+    {"fs_ufs_lock_algorithm", {"0", "1", "2", "3", "9", "x"}},
+    {"direct_read", BOOLEAN},
+    {"direct_write", BOOLEAN},
+    {"direct_io", BOOLEAN},
+    {"access_style", {"sequential", "random", "reverse_sequential", "write_mostly", "read_mostly,random", ",,"}},
     {"file_perm", {"0644", "0600", "666", "0644", "9", "rw"}},
+    {"abort_on_rw_error", TOGGLE},
+    {"romio_synchronized_flush", {"enabled", "disabled", "enable", "disable", "1", "x"}},
+    {"mpiio_rs_verbose", BOOLEAN},
+    {"mpiio_rs_report", {"0", "text:/dev/null", "json:/dev/null", "text:/nosuchfolder/report", "xml", ":"}},
+    {"mpiio_rs_partitioning", {"even", "static_cyclic", "group_cyclic", "even", "static_cyclic", "odd"}},
+    {"mpiio_rs_transfer", {"two_sided", "put_fence", "put_lock", "shared_memory", "two_sided", "pigeon"}},
+    {"mpiio_rs_overlap", {"none", "write", "exchange", "write_write", "dynamic", "x"}},
+    {"mpiio_rs_layers", {"0", "1", "2", "1", "2", "3"}},
+    {"filename", {"elsewhere", "/", "", "x", "y", "z"}},
+    {"romio_filesystem_type", {"NFS:", "UFS:", "LUSTRE:", "x", "", "0"}},
+    {"romio_visibility_immediate", BOOLEAN},
+    {"romio_aggregator_list", {"0", "0 1", "7", "x", "", "-1"}},
+    {"IBM_largeblock_io", BOOLEAN},
+    {"cb_block_size", SIZE},
+    {"chunked", {"10,10", "1", "0,0", "x", "", ","}},
+    {"chunked_item", SIZE},
+    {"chunked_size", {"5,5", "1", "0,0", "x", "", ","}},
+    {"io_node_list", {"a,b", "*", "", "0", "x", ","}},
     {"nb_proc", {"1", "4", "100000", "0", "-1", "some"}},
+    {"num_io_nodes", COUNT},
+    {"panfs_concurrent_write", BOOLEAN},
+    {"romio_daos_chunk_size", SIZE},
+    {"romio_daos_obj_class", {"SX", "S1", "x", "", "0", " "}},
+    {"pfs_svr_buf", BOOLEAN},
     {"no_such_hint_at_all", {"1", "2", "", " ", "true", "\xc3\xa9"}},
 };
 
-static void set_pair(MPI_Info *info, const char *key, const char *value)
+void new_info(MPI_Info *info)
 {
-    if (*info == MPI_INFO_NULL) must(MPI_Info_create(info));
-    if (*value) must(MPI_Info_set(*info, key, value)); /* some MPIs refuse empty values */
+    must(MPI_Info_create(info));
+    emit("MPI_Info_create(&info)");
+}
+
+void free_info(MPI_Info *info)
+{
+    if (*info == MPI_INFO_NULL) return;
+    must(MPI_Info_free(info));
+    emit("MPI_Info_free(&info)");
+}
+
+void set_hint(MPI_Info *info, const char *key, const char *value)
+{
+    if (*info == MPI_INFO_NULL) new_info(info);
+    if (!*value) return; /* some MPIs refuse empty values */
+    must(MPI_Info_set(*info, key, value));
+    emit("MPI_Info_set(info, \"%s\", \"%s\")", key, value);
 }
 
 static void set_forced(MPI_Info *info)
@@ -49,7 +107,7 @@ static void set_forced(MPI_Info *info)
         char *equals = strchr(pair, '=');
         if (!equals) fail("a hint is written key=value, not %s", pair);
         *equals = 0;
-        set_pair(info, pair, equals + 1);
+        set_hint(info, pair, equals + 1);
     }
 }
 
@@ -66,7 +124,7 @@ MPI_Info draw_info(void)
         bool uneven = chance(random, 15) && options.on[UNEVEN_HINTS];
         if (!options.on[HINTS] || (uneven && (ranks >> program.rank & 1))) continue;
         say("      hint %s=%s%s", hints[which].key, value, uneven ? " on some ranks" : "");
-        set_pair(&info, hints[which].key, value);
+        set_hint(&info, hints[which].key, value);
     }
     set_forced(&info);
     return info;

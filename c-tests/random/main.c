@@ -15,7 +15,7 @@ static int world_rank;
 static void print_place(const char *what, int length_limit)
 {
     char line[4096];
-    int length = snprintf(line, sizeof line, "%s seed %llu rank %d of %d step %d: %.*s\n      in %s\n", what,
+    int length = snprintf(line, sizeof line, "%s seed %llu rank %d of %d step %d: %.*s\n      last call: %s\n", what,
                           (unsigned long long)program.seed, world_rank, program.size, program.step, length_limit, program.doing,
                           program.call);
     if (write(STDOUT_FILENO, line, (size_t)(length < (int)sizeof line ? length : (int)sizeof line - 1)) < 0) _exit(3);
@@ -72,22 +72,25 @@ static void on_signal(int number)
 static void create_initial(File *file, int64_t size)
 {
     unsigned char *bytes = keep((size_t)size + 1);
-    for (int64_t i = 0; i < size; i++) *model_byte(file, i) = bytes[i] = (unsigned char)mix(program.seed + (uint64_t)i);
-    file->size = size;
-    if (program.rank == 0) {
+    for (int64_t i = 0; i < size; i++) *model_byte(file, i) = bytes[i] = pattern(program.seed, i);
+    file->size = file->initial_size = size;
+    if (program.rank == 0 && options.print) emit_check("create_file(\"%s\", %lld, %lluu)", file->name, (long long)size, (unsigned long long)program.seed);
+    else if (program.rank == 0) {
         int descriptor = open(file->path, O_CREAT | O_WRONLY | O_TRUNC, 0644);
         if (descriptor < 0 || write(descriptor, bytes, (size_t)size) != size) fail("creating %s: %s", file->path, strerror(errno));
         close(descriptor);
     }
-    must(MPI_Barrier(program.comm));
+    barrier();
 }
 
 static void begin_file(File *file, int number)
 {
     Random *random = &program.random;
-    file->path = text("%s/random.%llu.%d.%d", options.directory, (unsigned long long)program.seed, program.group, number);
-    if (program.rank == 0) unlink(file->path);
-    must(MPI_Barrier(program.comm));
+    file->number = program.current = number;
+    file->name = text("random.%llu.%d.%d", (unsigned long long)program.seed, program.group, number);
+    file->path = text("%s/%s", options.directory, file->name);
+    if (program.rank == 0) emit_check("unlink(path(\"%s\"))", file->name), unlink(file->path);
+    barrier();
     file->far = options.on[FAR] && options.on[HOLES] && chance(random, 6) ? 5000000000 + below(random, 100000) : 0;
     bool exists = chance(random, 30);
     int64_t size = between(random, 1, 60000);
@@ -98,6 +101,7 @@ static void begin_file(File *file, int number)
 
 static void end_file(File *file)
 {
+    program.current = file->number;
     close_file(file);
     if (chance(&program.random, 30)) {
         open_file(file, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
@@ -106,19 +110,32 @@ static void end_file(File *file)
         unlink(file->path);
 }
 
-/* Which steps there are and how often they come. In sequential mode only some exist. */
+/* Which steps there are and how often they come; where only some files can be accessed that way. */
+enum Where { RANDOM_ACCESS = 1, INDEPENDENTLY = 2, ANYWHERE = 0 };
 static const struct {
     void (*run)(File *);
     int weight;
-    bool sequential;
+    enum Where where;
     enum Feature feature;
 } steps[] = {
-    {step_collective, 32, false, FEATURES},   {step_independent, 22, false, FEATURES}, {step_ordered, 8, true, ORDERED},
-    {step_shared_serial, 5, true, SHARED},    {step_shared_race, 4, true, RACES},      {step_atomic_race, 2, false, ATOMIC},
-    {step_wait, 7, true, FEATURES},           {step_set_view, 12, false, VIEWS},       {step_seek, 6, false, FEATURES},
-    {step_seek_shared, 3, false, SHARED},     {step_query, 7, true, FEATURES},         {step_set_size, 3, false, SIZES},
-    {step_preallocate, 2, false, SIZES},      {step_atomicity, 2, false, ATOMIC},      {step_sync, 4, true, FEATURES},
-    {step_set_info, 2, true, HINTS},          {step_reopen, 4, true, REOPEN},
+    {step_collective, 32, RANDOM_ACCESS, FEATURES},
+    {step_independent, 22, RANDOM_ACCESS | INDEPENDENTLY, FEATURES},
+    {step_ordered, 8, ANYWHERE, ORDERED},
+    {step_shared_serial, 5, INDEPENDENTLY, SHARED},
+    {step_shared_race, 4, INDEPENDENTLY, RACES},
+    {step_atomic_race, 4, RANDOM_ACCESS | INDEPENDENTLY, ATOMIC},
+    {step_wait, 7, ANYWHERE, FEATURES},
+    {step_set_view, 12, RANDOM_ACCESS, VIEWS},
+    {step_seek, 6, RANDOM_ACCESS, FEATURES},
+    {step_seek_shared, 3, RANDOM_ACCESS, SHARED},
+    {step_query, 7, ANYWHERE, FEATURES},
+    {step_set_size, 3, RANDOM_ACCESS, SIZES},
+    {step_preallocate, 2, RANDOM_ACCESS, SIZES},
+    {step_atomicity, 2, RANDOM_ACCESS, ATOMIC},
+    {step_sync, 4, ANYWHERE, FEATURES},
+    {step_set_info, 2, ANYWHERE, HINTS},
+    {step_reopen, 4, ANYWHERE, REOPEN},
+    {step_refused, 1, ANYWHERE, INTERCOMMS},
 };
 
 static void run_step(File *file)
@@ -128,8 +145,11 @@ static void run_step(File *file)
     int64_t drawn = below(&program.random, total);
     size_t which = 0;
     while (drawn >= steps[which].weight) drawn -= steps[which++].weight;
-    bool on = steps[which].feature == FEATURES || options.on[steps[which].feature];
-    if (on && (!file->sequential || steps[which].sequential)) steps[which].run(file);
+    program.current = file->number;
+    if (steps[which].feature != FEATURES && !options.on[steps[which].feature]) return;
+    if ((steps[which].where & RANDOM_ACCESS) && file->sequential) return;
+    if ((steps[which].where & INDEPENDENTLY) && file->collective_only) return;
+    steps[which].run(file);
 }
 
 /* Each step draws from numbers of its own, so that a step left out changes no other more than it must. */
@@ -139,51 +159,69 @@ static void begin_step(int step)
     program.random.state = mix(mix(program.seed) + (uint64_t)program.group * MAX_STEPS + (uint64_t)step);
 }
 
-static void run_program(uint64_t seed)
+static void run_program(uint64_t seed, int world_size)
 {
-    Random whole = {mix(seed)};
-    int world_size, color = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    int64_t shape = options.on[SUBCOMMS] ? below(&whole, 10) : 9;
-    if (shape == 0) color = world_rank;          /* everybody alone */
-    if (shape == 1) color = world_rank % 2;
-    if (shape == 2) color = world_rank < world_size / 2;
-    program = (Program){.seed = seed, .group = color, .doing = "starting", .call = ""};
+    program = (Program){.seed = seed, .comm = MPI_COMM_NULL, .doing = "starting", .call = ""};
     alarm((unsigned)options.timeout);
-    must(MPI_Comm_split(MPI_COMM_WORLD, color, world_rank, &program.comm));
-    if (shape == 0) MPI_Comm_free(&program.comm), program.comm = MPI_COMM_SELF;
-    MPI_Comm_rank(program.comm, &program.rank);
-    MPI_Comm_size(program.comm, &program.size);
+    begin_function(world_rank);
+    make_communicator(world_rank, world_size);
     begin_step(0);
-    File *files[2];
-    int file_count = chance(&program.random, 20) ? 2 : 1;
+    program.file_count = chance(&program.random, 70) ? 1 : (int)between(&program.random, 2, MAX_FILES);
+    if (program.file_count > options.files) program.file_count = options.files;
     int last = options.steps ? options.steps : (int)between(&program.random, 10, 60);
     say("seed %llu: %d ranks, %d steps", (unsigned long long)seed, program.size, last);
-    for (int i = 0; i < file_count; i++) begin_file(files[i] = keep(sizeof(File)), i);
+    for (int i = 0; i < program.file_count; i++) begin_file(program.files[i] = keep(sizeof(File)), i);
     for (int step = 1; step <= last && step < MAX_STEPS - 1; step++) {
         if (options.dropped[step]) continue;
         begin_step(step);
-        run_step(files[below(&program.random, file_count)]);
+        run_step(program.files[below(&program.random, program.file_count)]);
     }
     begin_step(MAX_STEPS - 1);
-    for (int i = 0; i < file_count; i++) end_file(files[i]);
+    for (int i = 0; i < program.file_count; i++) end_file(program.files[i]);
     program.doing = "freeing datatypes";
     free_types();
-    if (program.comm != MPI_COMM_SELF) must(MPI_Comm_free(&program.comm));
+    program.doing = "freeing the communicator";
+    free_communicator();
+    end_function();
     release_kept();
     program.doing = "between programs";
+    if (!options.print) check_leaks();
+}
+
+static void print_program(void)
+{
+    emit_head();
+    for (world_rank = 0; world_rank < options.print; world_rank++) run_program(options.seed, options.print);
+    emit_main();
+}
+
+static void register_representations(void)
+{
+    for (int size = 1; size <= 16; size *= 2) {
+        char name[16];
+        snprintf(name, sizeof name, "inverted%d", size);
+        must(register_inverted(name, size));
+    }
 }
 
 int main(int count, char **words)
 {
+    int world_size;
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     parse_options(count, words);
     const int signals[] = {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], on_signal);
-    for (int i = 0; i < options.count; i++) run_program(options.seed + (uint64_t)i * (uint64_t)options.every);
-    must(MPI_Barrier(MPI_COMM_WORLD));
-    if (world_rank == 0) printf("all %d right\n", options.count);
+    if (options.print) {
+        print_program();
+        return MPI_Finalize();
+    }
+    if (options.on[DATAREPS] && options.on[OWN_DATAREPS]) register_representations();
+    for (int i = 0; i < options.count; i++) run_program(options.seed + (uint64_t)i * (uint64_t)options.every, world_size);
+    alarm((unsigned)options.timeout);
+    long growth = memory_growth();
+    if (world_rank == 0) printf("all %d right, no descriptor left, %ld bytes more in use than after the first\n", options.count, growth);
     return MPI_Finalize();
 }

@@ -27,7 +27,20 @@ static Page *find_page(File *file, int64_t offset, bool create)
 
 unsigned char *model_byte(File *file, int64_t offset)
 {
-    return &find_page(file, offset, true)->data[offset % PAGE];
+    Page *page = find_page(file, offset, true);
+    page->unknown[offset % PAGE] = false;
+    return &page->data[offset % PAGE];
+}
+
+void model_forget(File *file, int64_t offset)
+{
+    find_page(file, offset, true)->unknown[offset % PAGE] = true;
+}
+
+bool model_unknown(File *file, int64_t offset)
+{
+    Page *page = find_page(file, offset, false);
+    return page && page->unknown[offset % PAGE];
 }
 
 unsigned char model_value(File *file, int64_t offset)
@@ -42,7 +55,7 @@ void model_resize(File *file, int64_t size)
     for (int i = 0; i < 1024; i++)
         for (Page *page = file->pages[i]; page; page = page->next) {
             int64_t start = page->index * PAGE, from = size > start ? size - start : 0;
-            if (from < PAGE) memset(page->data + from, 0, (size_t)(PAGE - from));
+            if (from < PAGE) memset(page->data + from, 0, (size_t)(PAGE - from)), memset(page->unknown + from, 0, (size_t)(PAGE - from));
         }
     file->size = size;
 }
@@ -147,10 +160,45 @@ static void compare_range(File *file, int descriptor, int64_t start, int64_t end
     }
 }
 
+static bool is_changed(const void *of, int64_t offset)
+{
+    const File *file = of;
+    unsigned char before = offset < file->initial_size ? pattern(program.seed, offset) : 0;
+    return model_unknown((File *)of, offset) || model_value((File *)of, offset) != before;
+}
+
+static int byte_in_file(const void *of, int64_t offset)
+{
+    return model_unknown((File *)of, offset) ? -1 : model_value((File *)of, offset);
+}
+
+/* What the program changed, page after page in ascending order. */
+static void emit_verify(File *file)
+{
+    const char *all = "";
+    int64_t done = -1;
+    for (;;) {
+        int64_t next = INT64_MAX;
+        for (int i = 0; i < 1024; i++)
+            for (Page *page = file->pages[i]; page; page = page->next)
+                if (page->index > done && page->index < next) next = page->index;
+        if (next == INT64_MAX || next * PAGE >= file->size) break;
+        int64_t length = file->size - next * PAGE < PAGE ? file->size - next * PAGE : PAGE;
+        all = text("%s%s", all, patches(next * PAGE, length, is_changed, byte_in_file, file));
+        done = next;
+    }
+    emit_check("is_file(\"%s\", %lld, %lld, %lluu, %s)", file->name, (long long)file->size, (long long)file->initial_size,
+               (unsigned long long)program.seed, all);
+}
+
 /* Every page of the model, and whatever else the file has allocated (which must be zeros). */
 void model_verify(File *file)
 {
     struct stat information;
+    if (options.print) {
+        emit_verify(file);
+        return;
+    }
     int descriptor = open_posix(file);
     if (fstat(descriptor, &information) != 0) fail("stat %s: %s", file->path, strerror(errno));
     if (information.st_size != file->size)

@@ -1,22 +1,24 @@
 /* random [--seed N] [--count K] [--every M] [--verbose] [--dir D] [--steps N] [--drop 3,5-9] [--timeout S] [--keep]
- *        [--without FEATURE,...] [--hints 'key=value;...']
+ *        [--without FEATURE,...] [--hints 'key=value;...'] [--largest BYTES] [--files N] [--print RANKS]
  *
  * --seed, --count, --every  K programs in this launch, from seeds N, N + M, N + 2M, ...
  * --steps, --drop           the length of each program, and steps of it not to run: the others stay what they are
  * --without                 leaves out what is named below
  * --timeout                 seconds for one program; a rank that waits longer says in which call
- * --hints                   the same hints in every call that takes some */
+ * --hints                   the same hints in every call that takes some
+ * --largest, --files        the most bytes of an access, the most files
+ * --print                   the program as C source for so many ranks; started on one rank */
 #include "random.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-Options options = {.seed = 1, .every = 1, .count = 1, .timeout = 60, .directory = "/dev/shm"};
+Options options = {.seed = 1, .every = 1, .count = 1, .largest = 60000, .files = MAX_FILES, .timeout = 60, .directory = "/dev/shm"};
 
 static const char *const feature_names[FEATURES] = {
     "holes", "eof-counts", "nonblocking", "nonblocking-collective", "split", "shared", "ordered", "races", "hints",
     "uneven-hints", "reopen", "atomic", "large-count", "views", "types", "datareps", "sizes", "bottom", "empty-filetypes",
-    "subcomms", "far", "sequential", "append", "f90-types", "darray", "wait-order", "pairs",
+    "subcomms", "far", "sequential", "append", "f90-types", "darray", "own-datareps", "sessions", "intercomms", "wait-order", "pairs",
     "lower-bounds", "zero-blocks", "unordered"};
 
 static void refuse(const char *wrong)
@@ -62,6 +64,9 @@ void parse_options(int count, char **words)
         else if (!strcmp(word, "--timeout")) options.timeout = atoi(value), i++;
         else if (!strcmp(word, "--dir")) options.directory = value, i++;
         else if (!strcmp(word, "--hints")) options.forced_hints = value, i++;
+        else if (!strcmp(word, "--largest")) options.largest = atoi(value), i++;
+        else if (!strcmp(word, "--files")) options.files = atoi(value), i++;
+        else if (!strcmp(word, "--print")) options.print = atoi(value), i++;
         else if (!strcmp(word, "--without")) switch_off(value), i++;
         else refuse(word);
     }

@@ -7,27 +7,33 @@
  *   options.c   the command line
  *   draw.c      random numbers, the arena, text
  *   type.c      datatypes with a typemap kept beside the handle (the MPI is never asked what a type contains)
+ *   constructor.c one function for each way to make a datatype
  *   draw_type.c random nested datatypes
  *   model.c     the file: sparse pages, size, and who touched which byte since the last synchronisation
  *   view.c      random views
  *   routine.c   the table of data access routines
- *   access.c    one data access of one rank: memory, expected bytes, status
+ *   access.c    one data access of one rank: memory and expected bytes
+ *   call.c      its call, and the checks of memory and status
  *   step_*.c    the steps of a program
+ *   emit.c      the program as C source; alone.h is what such a program needs, shared.h what both do
+ *   comm.c      communicators, and those that files refuse
+ *   leak.c      what a program must not leave behind
  *   main.c      the loop over seeds, files
  */
 #ifndef RANDOM_H
 #define RANDOM_H
+
+#include "shared.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-enum { MAX_RANKS = 16, MAX_PENDING = 12, MAX_STEPS = 1000, PAGE = 4096, GUARD = 64 };
+enum { MAX_RANKS = 16, MAX_PENDING = 12, MAX_STEPS = 1000, MAX_FILES = 4, PAGE = 4096, GUARD = 64 };
 
 /* draw.c */
 typedef struct { uint64_t state; } Random;
-uint64_t mix(uint64_t value);
 uint64_t draw(Random *random);
 int64_t below(Random *random, int64_t limit);
 int64_t between(Random *random, int64_t low, int64_t high); /* both included */
@@ -35,17 +41,19 @@ bool chance(Random *random, int percent);
 void *keep(size_t bytes); /* zeroed memory that lives until the program of this seed ends */
 void release_kept(void);
 char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
-char *list(const int *values, int count);
+char *list(const char *type, const int *values, int count); /* as C source */
 
 /* options.c */
 enum Feature {
     HOLES, EOF_COUNTS, NONBLOCKING, NONBLOCKING_COLLECTIVE, SPLIT, SHARED, ORDERED, RACES, HINTS, UNEVEN_HINTS, REOPEN,
     ATOMIC, LARGE_COUNT, VIEWS, TYPES, DATAREPS, SIZES, BOTTOM, EMPTY_FILETYPES, SUBCOMMS, FAR, SEQUENTIAL, APPEND,
-    F90_TYPES, DARRAY, WAIT_ORDER, PAIRS, LOWER_BOUNDS, ZERO_BLOCKS, UNORDERED, FEATURES
+    F90_TYPES, DARRAY, OWN_DATAREPS, SESSIONS, INTERCOMMS, WAIT_ORDER, PAIRS, LOWER_BOUNDS, ZERO_BLOCKS, UNORDERED, FEATURES
 };
 typedef struct {
     bool on[FEATURES];
     bool verbose, keep_files;
+    int print;    /* as C source, for so many ranks */
+    int largest, files; /* most bytes of an access, most files */
     uint64_t seed;
     int count, every, steps, timeout;
     bool dropped[MAX_STEPS];
@@ -56,19 +64,38 @@ extern Options options;
 void parse_options(int count, char **words);
 
 /* The program under way: which seed, who am I, where are we. */
+typedef struct File File;
 typedef struct {
     uint64_t seed;
     MPI_Comm comm;
+    bool in_session;
+    File *files[MAX_FILES];
+    int file_count, current; /* the file of the step */
     int group, rank, size, step;
     const char *doing; /* the current step in words: printed on failure and on timeout */
     const char *call;  /* the MPI call in it */
+    int accesses;      /* of this rank so far */
     Random random;
 } Program;
 extern Program program;
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void require(int code, const char *routine);
 #define must(expression) (program.call = #expression, require(expression, #expression))
+/* A call that concerns files or other ranks, and the same as C source: one or the other is wanted. */
+#define io(expression, ...) (options.print ? emit(__VA_ARGS__) : must(expression))
 void say(const char *format, ...) __attribute__((format(printf, 1, 2))); /* with --verbose, first rank only */
+
+/* emit.c */
+typedef struct Type Type;
+void emit(const char *format, ...) __attribute__((format(printf, 1, 2)));       /* a call that must succeed */
+void emit_check(const char *format, ...) __attribute__((format(printf, 1, 2))); /* any other statement */
+void emit_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void emit_type(const Type *type);
+char *patches(int64_t first, int64_t count, bool (*changed)(const void *, int64_t), int (*byte)(const void *, int64_t), const void *of);
+void emit_head(void);
+void begin_function(int rank);
+void end_function(void);
+void emit_main(void);
 
 /* type.c */
 typedef struct {
@@ -77,8 +104,18 @@ typedef struct {
     int basic; /* what MPI_Get_elements counts: 0 for the second half of a complex number */
 } Element;
 
-typedef struct Type {
+/* How a type was made, as C source. */
+typedef struct {
+    const char *routine, *before, *after; /* arguments before and after the types it is made of */
+    const Type *const *parts;
+    int part_count;
+} Recipe;
+
+struct Type {
     MPI_Datatype handle;
+    int number; /* 0: predefined */
+    const char *name, *code;
+    Recipe recipe;
     Element *elements; /* in the order of the typemap */
     int element_count;
     int kind; /* of all its elements; MIXED if they differ */
@@ -86,25 +123,31 @@ typedef struct Type {
     int64_t *bytes, *reversed; /* address of the n-th byte of the data stream: native, external32 */
     bool doubtful; /* the MPI itself takes it for something else */
     const char *text;
-} Type;
+};
 
-enum { KINDS = 18, PLAIN_KINDS = 12, MIXED = -1 };
+enum { KINDS = 18, PLAIN_KINDS = 12, MIXED = -1, MAX_TYPES = 1 << 16 };
 Type *named_type(int kind);
 int draw_kind(Random *random);
+Type *new_type(int64_t elements);
+void append_type(Type *type, const Type *of, int64_t displacement);
+int next_type_number(void);
+Type *finish_type(Type *type, Recipe recipe);
+void free_types(void);
+
+/* constructor.c */
 Type *dup_type(const Type *of);
 Type *contiguous_type(const Type *of, int count);
 Type *vector_type(const Type *of, int count, int length, int stride);
-Type *hvector_type(const Type *of, int count, int length, int64_t stride);
+Type *hvector_type(const Type *of, int count, int length, int stride);
 Type *indexed_type(const Type *of, int count, const int *lengths, const int *displacements);
-Type *hindexed_type(const Type *of, int count, const int *lengths, const MPI_Aint *displacements);
+Type *hindexed_type(const Type *of, int count, const int *lengths, const int *displacements);
 Type *indexed_block_type(const Type *of, int count, int length, const int *displacements);
-Type *hindexed_block_type(const Type *of, int count, int length, const MPI_Aint *displacements);
-Type *struct_type(int count, const int *lengths, const MPI_Aint *displacements, const Type *const *members);
+Type *hindexed_block_type(const Type *of, int count, int length, const int *displacements);
+Type *struct_type(int count, const int *lengths, const int *displacements, const Type *const *members);
 Type *subarray_type(const Type *of, int dimensions, const int *sizes, const int *subsizes, const int *starts, int order);
 Type *darray_type(const Type *of, int size, int rank, int dimensions, const int *sizes, const int *distributions,
                   const int *arguments, const int *grid, int order);
 Type *resized_type(const Type *of, int64_t lb, int64_t extent);
-void free_types(void);
 
 /* draw_type.c */
 Type *draw_memory_type(Random *random, const Type *leaf, bool may_overlap); /* leaf NULL: any mixture */
@@ -120,24 +163,31 @@ typedef struct Page {
     uint16_t readers[PAGE];            /* ranks that read since then */
     unsigned char pending_writes[PAGE]; /* accesses under way */
     unsigned char pending_reads[PAGE];
+    bool unknown[PAGE];                /* left by a race that was only printed */
 } Page;
 
 typedef struct {
     int64_t displacement;
     Type *etype, *filetype;
     int kind;  /* of the basic elements of the etype: accesses must match */
-    bool external32;
+    bool reversed;      /* external32 */
+    unsigned char mask; /* turned bits: a representation of ours */
+    bool converts;      /* either of them: whole elements only */
     const char *datarep;
 } View;
 
 typedef struct Access Access;
 
-typedef struct {
+struct File {
     MPI_File handle;
+    int number;
     char *path;
+    const char *name; /* of the path, its last part */
     int amode;
-    bool open, atomic, can_read, can_write, sequential;
+    bool collective_only; /* as promised with romio_no_indep_rw */
+    bool atomic, can_read, can_write, sequential;
     Page *pages[1024];
+    int64_t initial_size; /* before the program */
     int64_t size, stable_size; /* stable: smallest size since the last synchronisation */
     uint16_t size_writers, size_readers;
     int pending_size_writes, pending_size_reads;
@@ -147,10 +197,12 @@ typedef struct {
     Access *pending[MAX_RANKS][MAX_PENDING];
     Access *split[MAX_RANKS]; /* the split collective under way, if any */
     int64_t far;              /* where the views of this program start: 0, or beyond 4 GiB */
-} File;
+};
 
 unsigned char *model_byte(File *file, int64_t offset);
 unsigned char model_value(File *file, int64_t offset);
+bool model_unknown(File *file, int64_t offset);
+void model_forget(File *file, int64_t offset);
 void model_resize(File *file, int64_t size);
 void model_clear_epoch(File *file);
 void model_verify(File *file);  /* the file as POSIX sees it */
@@ -194,20 +246,34 @@ struct Access {
     const char *text;
     /* only on the rank that does it */
     unsigned char *allocation, *expected, *origin;
-    int64_t allocation_size;
+    bool *unknown; /* expected bytes that are not known */
+    int64_t allocation_size, lowest; /* bytes, and where the first lies relative to the origin */
+    int number;
     MPI_Request request;
 };
 Access *draw_access(File *file, int rank, const Routine *routine, int64_t offset, bool may_be_empty);
 void empty_access(Access *access);
 int64_t access_etypes(const Access *access);
 int64_t access_file_byte(const Access *access, int64_t position);
-unsigned char access_memory_byte(const Access *access, int64_t position);
+unsigned char access_file_value(const Access *access, int64_t position); /* what a write puts there */
+int64_t access_address(const Access *access, int64_t position);          /* of a byte of the stream, relative to the origin */
 void apply_write(const Access *access);
+void describe_access(Access *access);
 void prepare_access(Access *access);  /* memory and expected memory, before the model changes */
+
+/* call.c */
 void start_access(Access *access);    /* calls the routine; blocking ones are checked at once */
 void finish_split(Access *access);
 void check_access(Access *access, MPI_Status *status);
-void describe_access(Access *access);
+
+/* comm.c */
+void make_communicator(int world_rank, int world_size);
+void free_communicator(void);
+void step_refused(File *file);
+
+/* leak.c */
+void check_leaks(void);   /* after each program */
+long memory_growth(void); /* bytes on the rank with the most, over the programs of this launch */
 
 /* step_access.c */
 void step_independent(File *file);
@@ -221,7 +287,17 @@ bool has_pending(const File *file);
 /* step_shared.c */
 void step_shared_serial(File *file);
 void step_shared_race(File *file);
+void wait_for_one(Access *access);
+void extract_stream(Access *access, unsigned char *into); /* what a racing read brought, if it changed nothing else */
+
+/* step_atomic.c */
 void step_atomic_race(File *file);
+
+/* hints.c */
+MPI_Info draw_info(void);
+void new_info(MPI_Info *info);
+void set_hint(MPI_Info *info, const char *key, const char *value);
+void free_info(MPI_Info *info); /* also MPI_INFO_NULL */
 
 /* step_file.c */
 void synchronise(File *file);
@@ -236,7 +312,8 @@ void step_set_info(File *file);
 void open_file(File *file, int amode);
 void step_reopen(File *file);
 void close_file(File *file);
-MPI_Info draw_info(void);
+void set_atomicity(File *file, bool atomic);
+void barrier(void);
 void announce(const char *format, ...) __attribute__((format(printf, 1, 2))); /* sets what is being done */
 
 #endif

@@ -40,54 +40,50 @@ static void remember(Access *access)
     file->pending[access->rank][slot] = access;
 }
 
-/* Waits for requests of this rank the way a real program might: all together, one by one in any order, or by testing. */
-static void wait_for(Access **accesses, int count, uint64_t method)
+/* Completes requests of this rank the way a real program might: one by one, any, some or all, waiting or testing. */
+static void wait_for(Access **accesses, int count, uint64_t choice)
 {
-    MPI_Request requests[MAX_PENDING];
-    MPI_Status statuses[MAX_PENDING];
-    for (int i = 0; i < count; i++) requests[i] = accesses[i]->request;
-    memset(statuses, 0x77, sizeof statuses);
-    switch (method % (options.on[WAIT_ORDER] ? 5 : 1)) {
-    case 0: must(MPI_Waitall(count, requests, statuses)); break;
-    case 1:
-        for (int i = 0; i < count; i++) must(MPI_Wait(&requests[i], &statuses[i]));
-        break;
-    case 2:
-        for (int i = count - 1; i >= 0; i--) must(MPI_Wait(&requests[i], &statuses[i]));
-        break;
-    case 3:
-        for (int i = 0; i < count; i++)
-            for (int done = 0; !done;) must(MPI_Test(&requests[i], &done, &statuses[i]));
-        break;
-    default:
-        for (int i = 0; i < count; i++) {
-            MPI_Status status;
-            int index;
-            memset(&status, 0x77, sizeof status);
-            must(MPI_Waitany(count, requests, &index, &status));
-            if (index < 0 || index >= count) fail("MPI_Waitany gave index %d of %d", index, count);
-            statuses[index] = status;
-        }
-    }
+    static const char *const names[] = {"WAIT", "WAIT_BACKWARDS", "WAITANY", "WAITSOME", "WAITALL",
+                                        "TEST", "TESTANY", "TESTSOME", "TESTALL", "GET_STATUS"};
+    MPI_Request requests[MAX_FILES * MAX_PENDING];
+    MPI_Status statuses[MAX_FILES * MAX_PENDING];
+    enum Completion method = options.on[WAIT_ORDER] ? (enum Completion)(choice % COMPLETIONS) : WAITALL;
+    const char *numbers = "";
     for (int i = 0; i < count; i++) {
-        if (requests[i] != MPI_REQUEST_NULL) fail("a request that was waited for is not MPI_REQUEST_NULL: %s", accesses[i]->text);
+        requests[i] = accesses[i]->request;
+        numbers = text("%s, %d", numbers, accesses[i]->number);
+    }
+    memset(statuses, 0x77, sizeof statuses);
+    program.call = names[method];
+    if (options.print) emit_check("complete(%s, %d%s)", names[method], count, numbers);
+    else require(complete_requests(method, count, requests, statuses), names[method]);
+    for (int i = 0; i < count; i++) {
+        if (!options.print && requests[i] != MPI_REQUEST_NULL)
+            fail("a request completed by %s is not MPI_REQUEST_NULL: %s", names[method], accesses[i]->text);
         check_access(accesses[i], &statuses[i]);
     }
 }
 
-/* Completes what is outstanding; of collective requests every rank must choose the same ones. */
-static void complete(File *file, bool all, uint64_t choice)
+/* Completes what is outstanding on some files together; of collective requests every rank must choose the same ones. */
+static void complete(File *const *files, int file_count, bool all, uint64_t choice)
 {
-    Access *mine[MAX_PENDING];
+    Access *mine[MAX_FILES * MAX_PENDING];
     int count = 0;
-    for (int rank = 0; rank < program.size; rank++)
-        for (int i = 0; i < MAX_PENDING; i++) {
-            Access *access = file->pending[rank][i];
-            if (!access || (!all && mix(choice ^ access->step_drawn) % 2)) continue;
-            unmark_pending(access);
-            file->pending[rank][i] = NULL;
-            if (rank == program.rank) mine[count++] = access;
-        }
+    for (int number = 0; number < file_count; number++)
+        for (int rank = 0; rank < program.size; rank++)
+            for (int i = 0; i < MAX_PENDING; i++) {
+                Access *access = files[number]->pending[rank][i];
+                if (!access || (!all && mix(choice ^ access->step_drawn) % 2)) continue;
+                unmark_pending(access);
+                files[number]->pending[rank][i] = NULL;
+                if (rank == program.rank) mine[count++] = access;
+            }
+    for (int i = count - 1; i > 0; i--) { /* in any order */
+        int other = (int)(mix(choice + (uint64_t)i) % (uint64_t)(i + 1));
+        Access *access = mine[i];
+        mine[i] = mine[other];
+        mine[other] = access;
+    }
     if (count) wait_for(mine, count, mix(choice + (uint64_t)program.rank));
 }
 
@@ -108,7 +104,7 @@ void complete_all(File *file)
     if (!has_pending(file)) return;
     finish_pending_split(file);
     announce("wait for everything outstanding");
-    complete(file, true, mix(program.seed + (uint64_t)program.step));
+    complete(&file, 1, true, mix(program.seed + (uint64_t)program.step));
 }
 
 void step_wait(File *file)
@@ -116,7 +112,7 @@ void step_wait(File *file)
     uint64_t choice = draw(&program.random);
     if (chance(&program.random, 60)) finish_pending_split(file);
     announce("wait for some outstanding requests");
-    complete(file, false, choice);
+    complete(program.files, program.file_count, false, choice);
 }
 
 /* Carries out one access per rank (NULL: none) in the model of all, and for this rank in the file. */
@@ -181,8 +177,11 @@ void step_collective(File *file)
     finish_pending_split(file); /* no other collective access while one is split */
     enum Positioning positioning = chance(random, 50) ? EXPLICIT : INDIVIDUAL;
     const Routine *routine = find_routine(draw_direction(file), positioning, true, draw_synchronism(true));
-    for (int rank = 0; rank < program.size; rank++)
+    int alone = chance(random, 8) ? (int)below(random, program.size) : -1; /* one rank has everything */
+    for (int rank = 0; rank < program.size; rank++) {
         accesses[rank] = draw_access(file, rank, routine, positioning == EXPLICIT ? -1 : file->pointer[rank], true);
+        if (alone >= 0 && rank != alone) empty_access(accesses[rank]);
+    }
     carry_out(file, accesses, "collective");
 }
 

@@ -14,11 +14,12 @@ void announce(const char *format, ...)
     va_end(arguments);
     program.doing = words;
     say("  %3d %s", program.step, words);
+    emit_note("step %d, file %d: %s", program.step, program.current, words);
 }
 
-static void barrier(void)
+void barrier(void)
 {
-    must(MPI_Barrier(program.comm));
+    io(MPI_Barrier(program.comm), "MPI_Barrier(comm)");
 }
 
 /* From here on every rank sees what all wrote: sync, barrier, sync; in atomic mode a barrier is enough. */
@@ -27,9 +28,9 @@ void synchronise(File *file)
     complete_all(file);
     announce("synchronise");
     bool sync = file->can_write && !file->atomic;
-    if (sync) must(MPI_File_sync(file->handle));
+    if (sync) io(MPI_File_sync(file->handle), "MPI_File_sync(f[%d])", file->number);
     barrier();
-    if (sync) must(MPI_File_sync(file->handle));
+    if (sync) io(MPI_File_sync(file->handle), "MPI_File_sync(f[%d])", file->number);
     model_clear_epoch(file);
 }
 
@@ -79,7 +80,8 @@ void step_seek(File *file)
         if (rank == program.rank) mine = whence, my_offset = offset;
     }
     announce("seek %lld from %s", (long long)my_offset, whence_names[mine]);
-    must(MPI_File_seek(file->handle, my_offset, whences[mine]));
+    io(MPI_File_seek(file->handle, my_offset, whences[mine]), "MPI_File_seek(f[%d], %lld, MPI_SEEK_%s)", file->number,
+       (long long)my_offset, whence_names[mine]);
 }
 
 void step_seek_shared(File *file)
@@ -92,79 +94,98 @@ void step_seek_shared(File *file)
     file->shared_pointer = draw_target(file, file->views[0], file->shared_pointer, &whence, &offset);
     announce("seek_shared %lld from %s", (long long)offset, whence_names[whence]);
     barrier();
-    must(MPI_File_seek_shared(file->handle, offset, whences[whence]));
+    io(MPI_File_seek_shared(file->handle, offset, whences[whence]), "MPI_File_seek_shared(f[%d], %lld, MPI_SEEK_%s)",
+       file->number, (long long)offset, whence_names[whence]);
     barrier();
 }
 
-static void compare(const char *what, int64_t is, int64_t must)
+/* What a query must answer, or that as C source. */
+#define answer(routine, name, variable, expected, format, ...)                                                            \
+    do {                                                                                                                  \
+        int64_t wanted = (expected);                                                                                      \
+        emit_check("number(" #routine "(f[%d], " format "&" name "), " name ", %lld)", file->number, ##__VA_ARGS__,         \
+                   (long long)wanted);                                                                                    \
+        if (!options.print) compare(#routine, (must(routine(file->handle, ##__VA_ARGS__, &(variable))), (variable)), wanted); \
+    } while (0)
+
+static void compare(const char *what, int64_t is, int64_t must_be)
 {
-    if (is != must) fail("%s is %lld, must be %lld", what, (long long)is, (long long)must);
+    if (is != must_be) fail("%s gave %lld, must be %lld", what, (long long)is, (long long)must_be);
 }
 
 static void query_pointers(File *file)
 {
-    MPI_Offset value;
+    MPI_Offset offset;
     bool split_individual = file->split[0] && file->split[0]->routine->positioning == INDIVIDUAL;
     bool split_shared = file->split[0] && file->split[0]->routine->positioning == SHARED_POINTER;
-    if (!split_individual && !file->sequential) {
-        must(MPI_File_get_position(file->handle, &value));
-        compare("the individual pointer", value, file->pointer[program.rank]);
-    }
+    if (!split_individual && !file->sequential)
+        answer(MPI_File_get_position, "offset", offset, file->pointer[program.rank], "");
     if (!split_shared && !file->sequential && file->same_view && options.on[SHARED]) {
         barrier();
-        must(MPI_File_get_position_shared(file->handle, &value));
-        compare("the shared pointer", value, file->shared_pointer);
+        answer(MPI_File_get_position_shared, "offset", offset, file->shared_pointer, "");
         barrier();
     }
+}
+
+static void free_unless_predefined(MPI_Datatype type)
+{
+    int combiner, integers, addresses, types;
+    must(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner));
+    bool predefined = combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
+                      combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
+    if (!predefined) must(MPI_Type_free(&type));
 }
 
 static void query_view(File *file, int64_t position)
 {
     View *view = file->views[program.rank];
-    MPI_Offset value;
+    MPI_Offset offset;
     MPI_Datatype etype, filetype;
     MPI_Aint extent;
     char datarep[MPI_MAX_DATAREP_STRING];
-    if (view->filetype->size > 0 && !file->sequential) {
-        must(MPI_File_get_byte_offset(file->handle, position, &value));
-        compare(text("the byte offset of etype %lld", (long long)position), value, view_offset(view, position * view->etype->size));
-    }
-    must(MPI_File_get_view(file->handle, &value, &etype, &filetype, datarep));
-    compare("the displacement of the view", value, view->displacement);
+    int size;
+    if (view->filetype->size > 0 && !file->sequential)
+        answer(MPI_File_get_byte_offset, "offset", offset, view_offset(view, position * view->etype->size), "%lld, ", (long long)position);
+    if (options.print) return;
+    must(MPI_File_get_view(file->handle, &offset, &etype, &filetype, datarep));
+    compare("MPI_File_get_view, the displacement", offset, view->displacement);
     if (strcmp(datarep, view->datarep)) fail("the data representation is %s, must be %s", datarep, view->datarep);
-    int combiner, integers, addresses, types;
-    MPI_Datatype both[2] = {etype, filetype};
-    int sizes[2];
-    for (int i = 0; i < 2; i++) {
-        must(MPI_Type_size(both[i], &sizes[i]));
-        must(MPI_Type_get_envelope(both[i], &integers, &addresses, &types, &combiner));
-        bool predefined = combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
-                          combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
-        if (!predefined) must(MPI_Type_free(&both[i]));
-    }
-    compare("the size of the view's etype", sizes[0], view->etype->size);
-    compare("the size of the view's filetype", sizes[1], view->filetype->size);
-    if (!view->external32) {
-        must(MPI_File_get_type_extent(file->handle, MPI_INT, &extent));
-        compare("the extent of MPI_INT", extent, (int64_t)sizeof(int));
-    }
+    must(MPI_Type_size(etype, &size));
+    compare("MPI_File_get_view, the size of the etype", size, view->etype->size);
+    must(MPI_Type_size(filetype, &size));
+    compare("MPI_File_get_view, the size of the filetype", size, view->filetype->size);
+    free_unless_predefined(etype);
+    free_unless_predefined(filetype);
+    must(MPI_File_get_type_extent(file->handle, MPI_INT, &extent));
+    compare("MPI_File_get_type_extent of MPI_INT", extent, (int64_t)sizeof(int));
+}
+
+static void query_group(File *file)
+{
+    MPI_Group mine, group;
+    int same;
+    if (options.print) return;
+    must(MPI_File_get_group(file->handle, &group));
+    must(MPI_Comm_group(program.comm, &mine));
+    must(MPI_Group_compare(mine, group, &same));
+    compare("MPI_Group_compare of MPI_File_get_group", same, MPI_IDENT);
+    must(MPI_Group_free(&mine));
+    must(MPI_Group_free(&group));
 }
 
 void step_query(File *file)
 {
     int64_t position = below(&program.random, 3000);
-    MPI_Offset size;
-    int amode, atomic;
+    MPI_Offset offset;
+    int integer;
     announce("queries");
     settle_size(file);
-    must(MPI_File_get_size(file->handle, &size));
-    compare("the file size", size, file->size);
-    must(MPI_File_get_amode(file->handle, &amode));
-    compare("the amode", amode, file->amode);
-    must(MPI_File_get_atomicity(file->handle, &atomic));
-    compare("the atomicity", atomic, file->atomic);
+    answer(MPI_File_get_size, "offset", offset, file->size, "");
+    answer(MPI_File_get_amode, "integer", integer, file->amode, "");
+    answer(MPI_File_get_atomicity, "integer", integer, file->atomic, "");
     query_pointers(file);
     query_view(file, position);
+    query_group(file);
 }
 
 void step_set_size(File *file)
@@ -174,7 +195,7 @@ void step_set_size(File *file)
     if (!file->can_write || file->sequential) return;
     synchronise(file);
     announce("set_size %lld (was %lld)", (long long)size, (long long)file->size);
-    must(MPI_File_set_size(file->handle, size));
+    io(MPI_File_set_size(file->handle, size), "MPI_File_set_size(f[%d], %lld)", file->number, (long long)size);
     model_resize(file, size);
     synchronise(file);
 }
@@ -186,18 +207,23 @@ void step_preallocate(File *file)
     if (!file->can_write || file->sequential || file->far) return;
     synchronise(file);
     announce("preallocate %lld (size %lld)", (long long)size, (long long)file->size);
-    must(MPI_File_preallocate(file->handle, size));
+    io(MPI_File_preallocate(file->handle, size), "MPI_File_preallocate(f[%d], %lld)", file->number, (long long)size);
     if (size > file->size) model_resize(file, size);
     synchronise(file);
+}
+
+void set_atomicity(File *file, bool atomic)
+{
+    announce("set_atomicity %s", atomic ? "on" : "off");
+    io(MPI_File_set_atomicity(file->handle, atomic), "MPI_File_set_atomicity(f[%d], %d)", file->number, atomic);
+    file->atomic = atomic;
 }
 
 void step_atomicity(File *file)
 {
     bool atomic = chance(&program.random, 60);
     synchronise(file);
-    announce("set_atomicity %s", atomic ? "on" : "off");
-    must(MPI_File_set_atomicity(file->handle, atomic));
-    file->atomic = atomic;
+    set_atomicity(file, atomic);
     synchronise(file);
 }
 
@@ -206,19 +232,37 @@ void step_set_info(File *file)
     finish_pending_split(file);
     announce("set_info");
     MPI_Info info = draw_info(), back;
-    if (info == MPI_INFO_NULL) must(MPI_Info_create(&info)); /* collective: with nothing, if need be */
-    must(MPI_File_set_info(file->handle, info));
-    must(MPI_Info_free(&info));
-    must(MPI_File_get_info(file->handle, &back));
-    must(MPI_Info_free(&back));
+    if (info == MPI_INFO_NULL) new_info(&info); /* collective: with nothing, if need be */
+    io(MPI_File_set_info(file->handle, info), "MPI_File_set_info(f[%d], info)", file->number);
+    free_info(&info);
+    io(MPI_File_get_info(file->handle, &back), "MPI_File_get_info(f[%d], &info)", file->number);
+    if (options.print) emit("MPI_Info_free(&info)");
+    else must(MPI_Info_free(&back));
+}
+
+static const char *amode_source(int amode)
+{
+    static const struct {
+        int bit;
+        const char *name;
+    } modes[] = {{MPI_MODE_RDONLY, "RDONLY"}, {MPI_MODE_WRONLY, "WRONLY"}, {MPI_MODE_RDWR, "RDWR"}, {MPI_MODE_CREATE, "CREATE"},
+                 {MPI_MODE_EXCL, "EXCL"}, {MPI_MODE_DELETE_ON_CLOSE, "DELETE_ON_CLOSE"}, {MPI_MODE_UNIQUE_OPEN, "UNIQUE_OPEN"},
+                 {MPI_MODE_SEQUENTIAL, "SEQUENTIAL"}, {MPI_MODE_APPEND, "APPEND"}};
+    const char *source = "";
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (amode & modes[i].bit) source = text("%s%sMPI_MODE_%s", source, *source ? " | " : "", modes[i].name);
+    return source;
 }
 
 void open_file(File *file, int amode)
 {
+    announce("open %s with %s", file->path, amode_source(amode));
     MPI_Info info = draw_info();
-    announce("open %s, amode %d%s", file->path, amode, amode & MPI_MODE_APPEND ? " (append)" : "");
-    must(MPI_File_open(program.comm, file->path, amode, info, &file->handle));
-    if (info != MPI_INFO_NULL) must(MPI_Info_free(&info));
+    file->collective_only = options.on[HINTS] && chance(&program.random, 6) && !(amode & MPI_MODE_SEQUENTIAL);
+    if (file->collective_only) set_hint(&info, "romio_no_indep_rw", "true");
+    io(MPI_File_open(program.comm, file->path, amode, info, &file->handle), "MPI_File_open(comm, path(\"%s\"), %s, %s, &f[%d])",
+       file->name, amode_source(amode), info == MPI_INFO_NULL ? "MPI_INFO_NULL" : "info", file->number);
+    free_info(&info);
     file->amode = amode;
     file->can_read = !(amode & MPI_MODE_WRONLY);
     file->can_write = !(amode & MPI_MODE_RDONLY);
@@ -238,8 +282,8 @@ void close_file(File *file)
 {
     complete_all(file);
     announce("close");
-    must(MPI_File_close(&file->handle));
-    if (file->handle != MPI_FILE_NULL) fail("the handle is not MPI_FILE_NULL after MPI_File_close");
+    io(MPI_File_close(&file->handle), "MPI_File_close(&f[%d])", file->number);
+    if (!options.print && file->handle != MPI_FILE_NULL) fail("the handle is not MPI_FILE_NULL after MPI_File_close");
     barrier(); /* rank 0 looks at the file with POSIX next */
     bool gone = (file->amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
     if (gone && access(file->path, F_OK) == 0) fail("%s is still there after delete_on_close", file->path);

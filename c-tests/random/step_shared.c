@@ -14,6 +14,15 @@ static bool draw_write(const File *file)
     return !file->can_read || (file->can_write && chance(&program.random, 55));
 }
 
+void wait_for_one(Access *access)
+{
+    MPI_Status status;
+    memset(&status, 0x77, sizeof status);
+    if (options.print) emit_check("complete(WAIT, 1, %d)", access->number);
+    else must(MPI_Wait(&access->request, &status));
+    check_access(access, &status);
+}
+
 /* The ranks take turns: after each the shared pointer is known. */
 void step_shared_serial(File *file)
 {
@@ -38,14 +47,9 @@ void step_shared_serial(File *file)
         /* outstanding during the turns of the others would need more room than it is worth: complete it here */
         if (synchronism == NONBLOCKED) {
             unmark_pending(access);
-            MPI_Status status;
-            memset(&status, 0x77, sizeof status);
-            if (rank == program.rank) {
-                must(MPI_Wait(&access->request, &status));
-                check_access(access, &status);
-            }
+            if (rank == program.rank) wait_for_one(access);
         }
-        must(MPI_Barrier(program.comm));
+        barrier();
     }
 }
 
@@ -79,35 +83,27 @@ static void read_stream(File *file, int64_t etype, int64_t bytes, unsigned char 
     for (int64_t i = 0; i < bytes; i++) into[i] = span[view_offset(view, position + i) - first];
 }
 
+static void take_over_size(File *file, int64_t size)
+{
+    if (size > file->size) file->size = size;
+}
+
 static void take_over(File *file, int64_t etype, int64_t bytes, const unsigned char *from)
 {
     View *view = file->views[0];
     for (int64_t i = 0; i < bytes; i++) {
         int64_t offset = view_offset(view, etype * view->etype->size + i);
         *model_byte(file, offset) = from[i];
-        if (offset >= file->size) file->size = offset + 1;
+        take_over_size(file, offset + 1);
     }
 }
 
-static void finish_race(Access **mine, int each, bool nonblocking)
+void extract_stream(Access *access, unsigned char *into)
 {
-    for (int i = 0; nonblocking && i < each; i++) {
-        MPI_Status status;
-        memset(&status, 0x77, sizeof status);
-        must(MPI_Wait(&mine[i]->request, &status));
-        check_access(mine[i], &status);
-    }
-}
-
-/* What a racing read brought, whichever record it was, must be in place and nothing else changed. */
-static void extract(Access *access, unsigned char *into)
-{
-    const Type *memory = access->memory;
-    const int64_t *bytes = access->view->external32 ? memory->reversed : memory->bytes;
     for (int64_t i = 0; i < access->bytes; i++) {
-        int64_t address = i / memory->size * memory->extent + bytes[i % memory->size];
-        into[i] = access->origin[address];
-        access->expected[access->origin + address - access->allocation] = into[i];
+        int64_t at = access_address(access, i) - access->lowest;
+        into[i] = access->allocation[at] ^ access->view->mask;
+        access->expected[at] = access->allocation[at];
     }
     if (memcmp(access->allocation, access->expected, (size_t)access->allocation_size))
         fail("a racing read changed memory in a gap: %s", access->text);
@@ -140,66 +136,34 @@ void step_shared_race(File *file)
         /* a race's place is unknown: what a blocking read must bring is checked as a set below */
         access->transferred = access->bytes;
         if (access->rank == program.rank) mine[i % each] = access;
-        for (int64_t p = 0; write && p < access->bytes; p++) wanted[(size_t)i * record_size + (size_t)p] = access_memory_byte(access, p);
+        for (int64_t p = 0; write && p < access->bytes; p++) wanted[(size_t)i * record_size + (size_t)p] = access_file_value(access, p);
     }
     for (int i = 0; i < each; i++) {
         prepare_access(mine[i]);
         mine[i]->racing = true;
         start_access(mine[i]);
     }
-    finish_race(mine, each, nonblocking);
+    for (int i = 0; nonblocking && i < each; i++) wait_for_one(mine[i]);
     file->shared_pointer += etypes * records;
+    if (options.print) {
+        emit_note("each record must be there once, in any order");
+        for (int64_t i = 0; write && i < total; i++) model_forget(file, view_offset(file->views[0], start * file->views[0]->etype->size + i));
+        if (write) take_over_size(file, last);
+        if (write) synchronise(file);
+        return;
+    }
     if (write) {
         synchronise(file);
         read_stream(file, start, total, slots);
         compare_sets(slots, wanted, records, "racing writes");
         take_over(file, start, total, slots);
         model_clear_epoch(file);
-        must(MPI_Barrier(program.comm));
+        barrier();
         return;
     }
-    for (int i = 0; i < each; i++) extract(mine[i], got + (size_t)(program.rank * each + i) * record_size);
+    for (int i = 0; i < each; i++) extract_stream(mine[i], got + (size_t)(program.rank * each + i) * record_size);
     must(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, got, (int)(total / program.size), MPI_BYTE, program.comm));
     for (int64_t i = 0; i < total; i++)
         wanted[i] = model_value(file, view_offset(file->views[0], start * file->views[0]->etype->size + i));
     compare_sets(got, wanted, records, "racing reads");
-}
-
-/* In atomic mode, when all ranks write the same bytes at once, one of them wins every byte. */
-void step_atomic_race(File *file)
-{
-    Random *random = &program.random;
-    if (!usable(file) || !file->can_write || file->sequential) return;
-    const Routine *routine = find_routine(true, EXPLICIT, chance(random, 50), BLOCKING);
-    Access *model = draw_access(file, 0, routine, -1, false);
-    if (model->bytes == 0) return;
-    synchronise(file);
-    if (!file->atomic) {
-        announce("set_atomicity on");
-        must(MPI_File_set_atomicity(file->handle, 1));
-        file->atomic = true;
-    }
-    describe_access(model);
-    announce("atomic race: %s", model->text);
-    Access *mine = keep(sizeof *mine);
-    *mine = *model;
-    mine->identity = mix(model->identity + (uint64_t)program.rank);
-    prepare_access(mine);
-    must(MPI_Barrier(program.comm));
-    start_access(mine);
-    synchronise(file);
-    unsigned char *found = keep((size_t)model->bytes);
-    read_stream(file, model->offset, model->bytes, found);
-    int winners = 0;
-    for (int rank = 0; rank < program.size; rank++) {
-        Access candidate = *model;
-        int64_t same = 0;
-        candidate.identity = mix(model->identity + (uint64_t)rank);
-        while (same < model->bytes && found[same] == access_memory_byte(&candidate, same)) same++;
-        winners += same == model->bytes;
-    }
-    if (winners == 0) fail("after the atomic race the %lld bytes are not those of any one rank: %s", (long long)model->bytes, model->text);
-    take_over(file, model->offset, model->bytes, found);
-    model_clear_epoch(file);
-    must(MPI_Barrier(program.comm));
 }

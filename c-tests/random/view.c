@@ -121,15 +121,21 @@ static void draw_views(Random *random, File *file, enum Layout layout, View *com
     file->same_view = layout <= PLAIN;
 }
 
+static void draw_representation(Random *random, View *view)
+{
+    int64_t which = below(random, 10);
+    view->reversed = which < 5;
+    view->mask = which >= 7 && options.on[OWN_DATAREPS] ? 0xff : 0;
+    view->converts = view->reversed || view->mask;
+    view->datarep = view->reversed ? "external32" : view->mask ? text("inverted%lld", (long long)named_type(view->kind)->size) : "internal";
+}
+
 void step_set_view(File *file)
 {
     Random *random = &program.random;
     View common = {.datarep = "native"};
     common.kind = chance(random, 50) ? 0 : (int)below(random, PLAIN_KINDS);
-    if (options.on[DATAREPS] && chance(random, 40)) {
-        common.external32 = chance(random, 70);
-        common.datarep = common.external32 ? "external32" : "internal";
-    }
+    if (options.on[DATAREPS] && chance(random, 40)) draw_representation(random, &common);
     common.etype = draw_etype(random, common.kind);
     common.displacement = file->far + (chance(random, 40) ? 0 : below(random, 5000));
     enum Layout layout = (enum Layout)below(random, LAYOUTS);
@@ -146,10 +152,14 @@ void step_set_view(File *file)
     MPI_Info info = draw_info();
     /* the library must hold its own references: the caller may free the types at once */
     MPI_Datatype etype, filetype;
-    must(MPI_Type_dup(mine->etype->handle, &etype));
-    must(MPI_Type_dup(mine->filetype->handle, &filetype));
-    must(MPI_File_set_view(file->handle, mine->displacement, etype, filetype, common.datarep, info));
-    must(MPI_Type_free(&etype));
-    must(MPI_Type_free(&filetype));
-    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+    emit_type(mine->etype);
+    emit_type(mine->filetype);
+    io(MPI_Type_dup(mine->etype->handle, &etype), "MPI_Type_dup(%s, &etype)", mine->etype->name);
+    io(MPI_Type_dup(mine->filetype->handle, &filetype), "MPI_Type_dup(%s, &filetype)", mine->filetype->name);
+    io(MPI_File_set_view(file->handle, mine->displacement, etype, filetype, common.datarep, info),
+       "MPI_File_set_view(f[%d], %lld, etype, filetype, %s, %s)", file->number, (long long)mine->displacement,
+       text(common.mask ? "inverted(\"%s\")" : "\"%s\"", common.datarep), info == MPI_INFO_NULL ? "MPI_INFO_NULL" : "info");
+    io(MPI_Type_free(&etype), "MPI_Type_free(&etype)");
+    io(MPI_Type_free(&filetype), "MPI_Type_free(&filetype)");
+    free_info(&info);
 }

@@ -182,10 +182,13 @@ impl Argument for StatusOut {
 }
 
 impl StatusOut {
-    /// Says how many bytes were transferred.
-    pub(super) fn set(self, bytes: u64) -> Result<()> {
+    /// Says how many bytes were transferred. After a failure it is none that anybody could count
+    /// on: what an earlier call left in the status must not be taken for this one's.
+    pub(super) fn set(self, bytes: Result<u64>) -> Result<()> {
+        let moved = *bytes.as_ref().unwrap_or(&0);
         // SAFETY: the caller promises a status unless it is MPI_STATUS_IGNORE or null.
-        unsafe { mpi::set_status(self.0, bytes) }
+        let told = unsafe { mpi::set_status(self.0, moved) };
+        bytes.and(told)
     }
 }
 

@@ -18,7 +18,9 @@ const MOST_STRIPES: u16 = 2000;
 
 /// How the open file is striped, or `None` where that is not known.
 pub(super) fn layout(file: BorrowedFd) -> Option<Layout> {
-    let mut attribute = vec![0_u8; LARGEST_ATTRIBUTE];
+    let mut attribute = Vec::new();
+    attribute.try_reserve_exact(LARGEST_ATTRIBUTE).ok()?;
+    attribute.resize(LARGEST_ATTRIBUTE, 0_u8);
     // SAFETY: the name ends with a zero byte, and the buffer is as long as it is said to be.
     let length = unsafe {
         libc::fgetxattr(

@@ -13,7 +13,7 @@ use super::in_use::InUse;
 use super::transfer::{Stopped, retry, total_length, transfer, transfer_all};
 use super::{Calls, Driver, Layout, LockKind, allocate, lock};
 use crate::error::{Class, Doing, Error, Result};
-use crate::memory::Piece;
+use crate::memory::{Piece, Scratch};
 
 /// An open file.
 pub(super) struct PosixFile {
@@ -91,8 +91,11 @@ impl Driver for PosixFile {
     }
 
     fn unlock(&self, offset: u64, length: u64) {
-        // Fails only for lack of memory to split a lock; the lock then ends with the opening.
-        let _ = lock::release(self.descriptor.as_fd(), &lock::lockable(offset, length));
+        // Fails for lack of memory to split a lock, or for a server that does not answer. Somebody
+        // may wait for the range, so it is asked for twice; then the lock ends with the opening.
+        let range = lock::lockable(offset, length);
+        let release = || lock::release(self.descriptor.as_fd(), &range);
+        let _ = release().or_else(|_| release());
     }
 
     fn size(&self) -> Result<u64> {
@@ -224,10 +227,11 @@ impl PosixFile {
         if offset >= size {
             return Ok(());
         }
-        let zeros = vec![0_u8; allocate::ZERO_BLOCK];
+        let mut zeros = Scratch::new(allocate::ZERO_BLOCK)?;
+        zeros.piece(allocate::ZERO_BLOCK).zero();
         while offset < size {
             let length = (size - offset).min(zeros.len() as u64);
-            self.write_at(offset, &[Piece::of(&zeros[..length as usize])])?;
+            self.write_at(offset, &[zeros.piece(length as usize)])?;
             offset += length;
         }
         Ok(())

@@ -21,7 +21,7 @@ use crate::view::layout::View;
 
 /// Bytes that are gathered or scattered at a time: small enough to stay in the second-level
 /// cache between the copy and the system call, large enough to hide the cost of the call.
-const STAGE_SIZE: u64 = 256 << 10;
+pub(super) const STAGE_SIZE: u64 = 256 << 10;
 
 /// Pieces of memory from this size on are cheaper in a vectored call than copied.
 const VECTORED_PIECE: u64 = 16 << 10;
@@ -88,6 +88,15 @@ pub enum How {
     Gathered,
     /// With the holes of the file.
     Sieved,
+    /// Together with other ranks.
+    Exchanged,
+}
+
+impl Done {
+    /// Nothing yet.
+    pub fn new(how: How) -> Done {
+        Done { size: 0, how, threads: 1, windows: 0, extra_bytes: 0, bounced: false }
+    }
 }
 
 /// How the memory of an access is brought to the file.
@@ -105,8 +114,7 @@ enum Way {
 pub fn transfer(driver: &dyn Driver, access: &Access<'_>) -> Result<Done> {
     let size = access.memory.size();
     if size == 0 {
-        let how = How::Direct;
-        return Ok(Done { size, how, threads: 1, windows: 0, extra_bytes: 0, bounced: false });
+        return Ok(Done::new(How::Direct));
     }
     let way = access.way();
     let ranges = threads::split(size, access.threads());
@@ -258,7 +266,7 @@ impl Cycle<'_, '_> {
         let origin = self.access.view.displacement;
         let mut done = 0;
         while done < size {
-            let built = self.io_array.build(file, origin, memory, size - done);
+            let built = self.io_array.build(file, origin, memory, size - done)?;
             let moved = match self.access.direction {
                 Direction::Read => self.read_runs()?,
                 Direction::Write => self.write_runs().map(|()| built)?,

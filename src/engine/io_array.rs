@@ -3,6 +3,7 @@
 //! It is allocated once and never grows: with N pieces in memory and M in the file a cycle has
 //! at most N + M - 1 entries, because each entry ends a piece on one side or the other.
 
+use crate::error::{Class, Error, Result};
 use crate::memory::{Piece, UserMemory};
 use crate::view::cursor::Cursor;
 
@@ -31,18 +32,21 @@ impl IoArray {
     }
 
     /// Fills the array with the next at most `limit` bytes of both sides, as far as it has room,
-    /// and returns how many. The file cursor's displacements count from `origin`.
+    /// and returns how many. The file cursor's displacements count from `origin`. Fails only for
+    /// lack of memory.
     pub fn build(
         &mut self,
         file: &mut Cursor<'_>,
         origin: u64,
         memory: &mut MemorySide<'_, '_>,
         limit: u64,
-    ) -> u64 {
+    ) -> Result<u64> {
         self.offsets.clear();
         self.pieces.clear();
-        self.offsets.reserve_exact(CAPACITY);
-        self.pieces.reserve_exact(CAPACITY);
+        let offsets = self.offsets.try_reserve_exact(CAPACITY);
+        offsets.and_then(|()| self.pieces.try_reserve_exact(CAPACITY)).map_err(|_| {
+            Error::new(Class::NoMem, format!("no memory for a list of {CAPACITY} pieces"))
+        })?;
         let mut built = 0;
         while built < limit && self.pieces.len() < CAPACITY {
             let offset = origin.saturating_add_signed(file.displacement());
@@ -61,7 +65,7 @@ impl IoArray {
             self.pieces.push(piece);
             built += length;
         }
-        built
+        Ok(built)
     }
 
     /// Entries in it.
@@ -123,7 +127,7 @@ mod tests {
             let mut side = MemorySide::Scattered(&user, &mut cursor);
             let moved = size / memory * memory;
             let built = array.build(&mut Cursor::new(&in_file, 0), 0, &mut side, moved);
-            assert_eq!(built, moved);
+            assert_eq!(built.unwrap(), moved);
             assert!((array.len() as u64) < memory + file, "{memory} and {file} pieces");
             assert_eq!(array.pieces.capacity(), CAPACITY, "the array has grown");
         }
@@ -135,7 +139,7 @@ mod tests {
         let file = Typemap::bytes(8).hindexed(&[(0, 1), (16, 1)]);
         let mut array = IoArray::new();
         let mut side = MemorySide::Contiguous(Piece::of(&bytes[..24]));
-        array.build(&mut Cursor::new(&file, 0), 100, &mut side, 24);
+        array.build(&mut Cursor::new(&file, 0), 100, &mut side, 24).unwrap();
         let runs: Vec<_> = array.runs().map(|(offset, pieces)| (offset, pieces.len())).collect();
         // The last 8 bytes are the first piece of the next tile, which touches.
         assert_eq!(runs, [(100, 1), (116, 2)]);

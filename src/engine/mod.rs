@@ -9,5 +9,7 @@ pub mod bounce;
 pub mod individual;
 pub mod io_array;
 pub mod ranks;
+pub mod route;
 pub mod sieve;
 pub mod threads;
+pub mod two_phase;

@@ -16,6 +16,25 @@ pub trait Ranks {
     /// The largest of all ranks' values, place by place.
     fn max(&self, values: Box<[i64]>) -> impl Future<Output = Result<Box<[i64]>>>;
 
+    /// All ranks' values, in the order of the ranks; all give equally many.
+    fn gather(&self, values: Box<[i64]>) -> impl Future<Output = Result<Box<[i64]>>>;
+
+    /// Starts to send a message, and gives what tells when the rank `to` has begun to receive it.
+    fn send(&self, to: usize, tag: u64, bytes: Vec<u8>)
+    -> Result<impl Future<Output = Result<()>>>;
+
+    /// Receives a message of at most `most` bytes, from a rank or from any.
+    fn receive(
+        &self,
+        from: Option<usize>,
+        tag: u64,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<u8>>>;
+
+    /// Waits for what another rank does in memory that both see. Messages of the program get on
+    /// meanwhile.
+    fn until(&self, done: impl Fn() -> bool) -> impl Future<Output = ()>;
+
     /// The bytes of rank `root`; all give equally many.
     fn broadcast(&self, bytes: Box<[u8]>, root: usize) -> impl Future<Output = Result<Box<[u8]>>>;
 }
@@ -75,8 +94,38 @@ impl<'a, R: Ranks> Survey<'a, R> {
             return verdict.map(|value| (value, Answers(answers)));
         }
         let root = ranks.size() - answers[0] as usize;
-        let message = ranks.broadcast(encode(verdict.as_ref().err()), root).await?;
-        Err(decode(&message, root, ranks.rank(), verdict.err()))
+        Err(told(ranks, root, verdict.err()).await)
+    }
+}
+
+/// What one rank told of `N` numbers, if all could: every rank's, in the order of the ranks.
+///
+/// If any failed, all do, with the class of the lowest that did.
+pub async fn share<R: Ranks, T, const N: usize>(
+    ranks: &R,
+    verdict: Result<T>,
+    numbers: impl Fn(&T) -> [i64; N],
+) -> Result<(T, Vec<[i64; N]>)> {
+    let mut own = vec![i64::from(verdict.is_err())];
+    own.extend(verdict.as_ref().map_or([0; N], numbers));
+    let all = ranks.gather(own.into()).await?;
+    let mut shared = Vec::with_capacity(ranks.size());
+    for (rank, row) in all.chunks_exact(N + 1).enumerate() {
+        if row[0] != 0 {
+            return Err(told(ranks, rank, verdict.err()).await);
+        }
+        let mut numbers = [0; N];
+        numbers.copy_from_slice(&row[1..]);
+        shared.push(numbers);
+    }
+    verdict.map(|value| (value, shared))
+}
+
+/// The error of rank `root`, in its words.
+async fn told<R: Ranks>(ranks: &R, root: usize, own: Option<Error>) -> Error {
+    match ranks.broadcast(encode(own.as_ref()), root).await {
+        Ok(message) => decode(&message, root, ranks.rank(), own),
+        Err(error) => error,
     }
 }
 

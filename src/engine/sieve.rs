@@ -10,7 +10,7 @@ use parking_lot::RwLock;
 
 use crate::driver::{Driver, LockKind};
 use crate::error::Result;
-use crate::memory::{Piece, Window};
+use crate::memory::{Piece, Scratch, Window};
 use crate::view::cursor::Cursor;
 use crate::view::layout::View;
 use crate::view::typemap::Monotony;
@@ -126,12 +126,14 @@ impl Job<'_> {
     /// Fills `packed` from the view, window by window; fewer bytes mean end of file.
     pub fn read(&self, cursor: &mut Cursor<'_>, packed: Piece) -> Result<u64> {
         let view = self.view;
-        let mut window = Window::new(self.buffer_size)?;
+        let mut scratch = Scratch::new(self.buffer_size)?;
         let mut done = 0;
         while done < packed.len() {
             let cut = cut(view, cursor, packed.len() - done, self.buffer_size);
             self.tally.add(&cut);
-            let filled = self.driver.read_at(cut.offset, &[window.cover(cut.offset, cut.span)])?;
+            let whole = scratch.piece(cut.span);
+            let window = Window::new(whole, cut.offset);
+            let filled = self.driver.read_at(cut.offset, &[whole])?;
             let end = cut.offset + filled;
             let size = match filled < cut.span as u64 {
                 false => cut.size,
@@ -149,13 +151,14 @@ impl Job<'_> {
     /// Writes `packed` through the view, window by window, and leaves the holes as they are.
     pub fn write(&self, cursor: &mut Cursor<'_>, packed: Piece) -> Result<()> {
         let (driver, view) = (self.driver, self.view);
-        let mut window = Window::new(self.buffer_size)?;
+        let mut scratch = Scratch::new(self.buffer_size)?;
         let mut done = 0;
         while done < packed.len() {
             let cut = cut(view, cursor, packed.len() - done, self.buffer_size);
             self.tally.add(&cut);
+            let whole = scratch.piece(cut.span);
+            let window = Window::new(whole, cut.offset);
             self.gate.alone(driver, cut.offset, cut.span as u64, || {
-                let whole = window.cover(cut.offset, cut.span);
                 if cut.span > cut.size {
                     // Beyond the end of the file there is nothing to keep: holes there are zero.
                     let filled = driver.read_at(cut.offset, &[whole])? as usize;

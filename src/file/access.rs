@@ -18,8 +18,8 @@ pub(super) struct Checked {
     pub(super) view: Arc<FileView>,
     pub(super) buffer: Buffer,
     pub(super) memory: UserMemory,
-    driver: Arc<dyn Driver>,
-    plan: Plan,
+    pub(super) driver: Arc<dyn Driver>,
+    pub(super) plan: Plan,
     /// Bytes in the file; in memory there are as many unless the representation converts.
     pub(super) size: u64,
 }
@@ -27,6 +27,40 @@ pub(super) struct Checked {
 impl Checked {
     fn etypes(&self) -> i64 {
         (self.size / self.view.layout.etype_size.max(1)) as i64
+    }
+
+    /// The same with its place in the view, `offset` etypes from the start.
+    fn at(self, offset: i64) -> Result<Ready> {
+        let position = self.view.position_of(offset)?;
+        if self.size > 0 {
+            let end = position.checked_add(self.size);
+            let last = end.map(|end| self.view.layout.offset_of(end - 1));
+            if last.is_none_or(|last| last >= i64::MAX as u64) {
+                let text = "the access ends beyond the largest file offset";
+                return Err(Error::new(Class::Arg, text));
+            }
+            self.view.check_repetition(self.direction, position, self.size)?;
+        }
+        Ok(Ready { checked: self, position })
+    }
+}
+
+/// An operation that can start.
+pub(super) struct Ready {
+    pub(super) checked: Checked,
+    /// Where in the view it starts, in bytes.
+    pub(super) position: u64,
+}
+
+impl Ready {
+    /// Adds to an error what was being done.
+    pub(super) fn explain(&self, error: Error) -> Error {
+        let Ready { checked, position } = self;
+        let what = match checked.direction {
+            Direction::Read => "reading",
+            Direction::Write => "writing",
+        };
+        error.within(format_args!("{what} {} bytes at {position} of the view", checked.size))
     }
 }
 
@@ -59,15 +93,13 @@ impl File {
             (Positioning::Explicit(offset), _) => Ok(offset),
             _ => Ok(0),
         };
-        let checked = checked?;
-        let position = checked.view.position_of(place?)?;
-        let size = self.move_bytes(&checked, position).map_err(|error| {
-            let what = match operation.direction {
-                Direction::Read => "reading",
-                Direction::Write => "writing",
-            };
-            error.within(format_args!("{what} {} bytes at {position} of the view", checked.size))
-        })?;
+        let ready = checked.and_then(|checked| checked.at(place?));
+        let together = operation.coordination == Coordination::Collective
+            && operation.synchronism != Synchronism::Nonblocking;
+        let size = match together && self.meets(operation.direction) {
+            true => self.move_together(ready)?,
+            false => ready.and_then(|ready| self.move_bytes(&ready))?,
+        };
         self.counters.moved(operation.direction, size, started);
         Ok(size)
     }
@@ -112,24 +144,22 @@ impl File {
         Ok(Checked { direction, view, buffer: operation.buffer, memory, driver, plan, size })
     }
 
-    fn move_bytes(&self, checked: &Checked, position: u64) -> Result<u64> {
+    /// Moves a rank's bytes by itself.
+    pub(super) fn move_bytes(&self, ready: &Ready) -> Result<u64> {
+        let Ready { checked, position } = ready;
         if checked.size == 0 {
             return Ok(0);
         }
-        let end = position.checked_add(checked.size);
-        let last = end.map(|end| checked.view.layout.offset_of(end - 1));
-        if last.is_none_or(|last| last >= i64::MAX as u64) {
-            return Err(Error::new(Class::Arg, "the access ends beyond the largest file offset"));
-        }
         let (direction, view) = (checked.direction, &checked.view);
-        view.check_repetition(direction, position, checked.size)?;
-        let range = (position, checked.size);
-        self.atomically(&*checked.driver, direction, &view.layout, range, || {
-            match view.representation.is_native() {
-                true => self.transfer(checked, position, &checked.memory),
-                false => self.convert(checked, position),
-            }
-        })
+        let range = (*position, checked.size);
+        let moved =
+            self.atomically(&*checked.driver, direction, &view.layout, range, || {
+                match view.representation.is_native() {
+                    true => self.transfer(checked, *position, &checked.memory),
+                    false => self.convert(checked, *position),
+                }
+            });
+        moved.map_err(|error| ready.explain(error))
     }
 
     /// Hands bytes as they stand in the file to the engine: the user's own, or converted ones.
@@ -139,24 +169,36 @@ impl File {
         position: u64,
         memory: &UserMemory,
     ) -> Result<u64> {
-        let (direction, view, mut plan) = (checked.direction, &checked.view.layout, checked.plan);
+        let mut access = self.as_access(checked, position, memory);
         if self.atomicity() {
             // The locks of atomic mode are held already; a window would need others too.
-            (plan.write.stride, plan.locked_writes) = (0, false);
+            (access.plan.write.stride, access.plan.locked_writes) = (0, false);
         }
-        let access = Access { direction, view, position, memory, plan, gate: &self.gate };
         let done = transfer(&*checked.driver, &access)?;
-        self.count(direction, &done);
+        self.count(checked.direction, &done);
         Ok(done.size)
     }
 
-    fn count(&self, direction: Direction, done: &Done) {
+    /// The access as the engines know it.
+    pub(super) fn as_access<'a>(
+        &'a self,
+        checked: &'a Checked,
+        position: u64,
+        memory: &'a UserMemory,
+    ) -> Access<'a> {
+        let Checked { direction, plan, .. } = *checked;
+        let view = &checked.view.layout;
+        Access { direction, view, position, memory, plan, gate: &self.gate }
+    }
+
+    pub(super) fn count(&self, direction: Direction, done: &Done) {
         let counter = match (done.how, direction) {
             (How::Direct, _) => Counter::Direct,
             (How::Gathered, _) => Counter::Gathered,
             (How::Vectored, _) => Counter::Vectored,
             (How::Sieved, Direction::Read) => Counter::ReadWindows,
             (How::Sieved, Direction::Write) => Counter::WriteWindows,
+            (How::Exchanged, _) => Counter::Exchanged,
         };
         let extra = match direction {
             Direction::Read => Counter::ReadWindowExtraBytes,

@@ -68,7 +68,7 @@ impl File {
             driver.unlock(PROBE, 1);
         }
         // Nobody goes on and tries again while the lock is still held.
-        block_on(self.ranks.max(Box::new([0])))?;
+        block_on(&self.ranks, self.ranks.max(Box::new([0])))?;
         verdict
     }
 

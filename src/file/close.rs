@@ -28,7 +28,7 @@ impl File {
         if let Some(pointer) = self.shared_pointer.lock().take() {
             pointer.free();
         }
-        self.ranks.comm().free();
+        self.ranks.free();
         ready.and(told).and(closed).and(deleted)
     }
 
@@ -45,7 +45,7 @@ impl File {
         let calls = self.driver.read().as_ref().map(|driver| driver.calls()).unwrap_or_default();
         let mut total = self.counters.summary(&calls);
         let mut largest = Summary::default();
-        let greatest = block_on(self.ranks.max(total.values_mut().to_vec().into()))?;
+        let greatest = block_on(&self.ranks, self.ranks.max(total.values_mut().to_vec().into()))?;
         largest.values_mut().copy_from_slice(&greatest);
         if self.ranks.size() > 1 {
             self.ranks.comm().allreduce_sum(total.values_mut())?;

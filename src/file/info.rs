@@ -14,7 +14,7 @@ impl File {
         let mut survey = Survey::new(&self.ranks);
         let said = own.as_ref().map_or_else(|_| Request::of_info(&[]), |own| Request::of_info(own));
         let ballot = Ballot::ask(&mut survey, said, self.ranks.rank());
-        let (_, answers) = block_on(survey.hold(own))?;
+        let (_, answers) = block_on(&self.ranks, survey.hold(own))?;
         let request = ballot.count(&self.ranks, &answers)?;
         let mut state = self.state.lock();
         state.hints.update(&request);
@@ -92,7 +92,7 @@ impl Ballot {
         if ranks.rank() == 0 {
             message.copy_from_slice(&self.bytes);
         }
-        let request = Request::decode(&block_on(ranks.broadcast(message.into(), 0))?)?;
+        let request = Request::decode(&block_on(ranks, ranks.broadcast(message.into(), 0))?)?;
         let differences = self.request.differences(&request);
         if !differences.is_empty() {
             let (rank, keys) = (ranks.rank(), differences.join(", "));

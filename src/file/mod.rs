@@ -6,6 +6,7 @@ mod access;
 mod amode;
 mod atomicity;
 mod close;
+mod collective;
 mod convert;
 mod info;
 mod open;
@@ -110,14 +111,14 @@ impl File {
 
     /// One verdict for all ranks; how every collective routine ends.
     fn agree<T>(&self, verdict: Result<T>) -> Result<T> {
-        block_on(agree(&self.ranks, verdict))
+        block_on(&self.ranks, agree(&self.ranks, verdict))
     }
 
     /// Checks that all ranks gave the same value, and agrees on errors. Collective.
     fn agree_on<T>(&self, what: &str, value: i64, verdict: Result<T>) -> Result<T> {
         let mut survey = Survey::new(&self.ranks);
         let given = survey.same(value);
-        let (checked, answers) = block_on(survey.hold(verdict))?;
+        let (checked, answers) = block_on(&self.ranks, survey.hold(verdict))?;
         if answers.same(given) {
             return Ok(checked);
         }

@@ -12,6 +12,7 @@ use super::info::{Ballot, entries};
 use super::sieving::{WriteSieving, mark_opened};
 use super::view::FileView;
 use super::{File, State};
+use crate::driver::Driver;
 use crate::driver::detect::{self, Filesystem, Kind, split_name};
 use crate::driver::open::{OpenOptions, open};
 use crate::engine::individual::Plan;
@@ -19,6 +20,7 @@ use crate::engine::ranks::{Ranks, Survey, agree};
 use crate::engine::sieve::Gate;
 use crate::error::{Class, Error, Result};
 use crate::hint::{Environment, Hints, Request};
+use crate::memory::Shared;
 use crate::mpi::{self, Comm, Info, NodeInfo, SharedWord};
 use crate::report::Counters;
 use crate::run::{Communicator, block_on};
@@ -32,76 +34,118 @@ impl File {
         }
         // From here on all ranks go through the same steps, whatever happens on one of them.
         let ranks = Communicator::new(comm.dup()?)?;
-        let opened = open_on(ranks, path, amode, info);
-        if opened.is_err() {
-            ranks.comm().free();
+        match open_on(&ranks, path, amode, info) {
+            Ok(opened) => Ok(opened.file(ranks, path)),
+            Err(error) => {
+                ranks.free();
+                Err(error)
+            }
         }
-        opened
     }
 }
 
 /// What this rank brings to the opening.
 struct Wish {
     amode: Amode,
-    request: Request,
+    hints: Hints,
     kind: Kind,
     filesystem: Filesystem,
 }
 
-fn open_on(ranks: Communicator, path: &CStr, amode: c_int, info: Info) -> Result<Arc<File>> {
-    let wish = agree_on_wishes(&ranks, path, amode, info)?;
-    let (amode, filesystem) = (wish.amode, wish.filesystem);
-    let hints = Hints::from_request(&wish.request);
-    let nodes = nodes(&ranks)?;
-    let stripped = split_name(path).1;
-    let mut options = OpenOptions::new(stripped, wish.kind);
+/// What the ranks have opened together.
+struct Opened {
+    wish: Wish,
+    driver: Box<dyn Driver>,
+    /// Where the file pointers start.
+    start: i64,
+    somebody_sieves: bool,
+    view: FileView,
+    shared_pointer: SharedWord,
+}
+
+fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Result<Opened> {
+    let wish = agree_on_wishes(ranks, path, amode, info)?;
+    let amode = wish.amode;
+    let mut options = OpenOptions::new(split_name(path).1, wish.kind);
     (options.read, options.write) = (amode.read, amode.write);
-    options.permissions = hints.file_perm.unwrap_or(0o666);
-    options.shared_between_hosts = nodes.node_count > 1;
+    options.permissions = wish.hints.file_perm.unwrap_or(0o666);
+    options.shared_between_hosts = ranks.nodes().node_count > 1;
 
     // Rank 0 creates the file, so that only one does; the others find it there.
     let first = ranks.rank() == 0;
     let creating = OpenOptions { create: amode.create, exclusive: amode.excl, ..options.clone() };
     let created = if first { open(&creating).map(Some) } else { Ok(None) };
-    let opened = match block_on(agree(&ranks, created))? {
+    let opened = match block_on(ranks, agree(ranks, created))? {
         Some(driver) => Ok(driver),
         None => open(&options),
     };
-    let mut survey = Survey::new(&ranks);
-    let driver = opened.as_ref().ok().filter(|_| first);
-    let end = survey.most(driver.map_or(0, |driver| driver.size().unwrap_or(0) as i64));
-    let local = amode.write && filesystem.is_local();
-    let sieved = driver.is_some_and(|driver| local && mark_opened(&**driver));
+    let (mut end, mut sieved) = (0, false);
+    let opened = opened.and_then(|driver| {
+        if first && amode.append {
+            end = driver.size()? as i64;
+        }
+        if first && amode.write && wish.filesystem.is_local() {
+            sieved = mark_opened(&*driver)?;
+        }
+        Ok(driver)
+    });
+    let mut survey = Survey::new(ranks);
+    let end = survey.most(end);
     let sieved = survey.most(i64::from(sieved));
-    let (driver, answers) = block_on(survey.hold(opened))?;
+    let (driver, answers) = block_on(ranks, survey.hold(opened))?;
 
     let start = if amode.append { answers.most(end) } else { 0 };
-    let file = Arc::new(File {
-        path: stripped.to_owned(),
-        name: path.to_string_lossy().into_owned(),
-        amode,
-        ranks,
-        filesystem,
-        cores: cores(nodes),
-        driver: RwLock::new(Some(Arc::from(driver))),
-        state: Mutex::new(State {
-            view: Arc::new(FileView::of_bytes()?),
-            position: start,
-            hints,
-            sieving: WriteSieving::beside(answers.most(sieved) != 0),
-            plan: Plan::default(),
-        }),
-        shared_pointer: Mutex::new(Some(SharedWord::new(ranks.comm(), nodes, start)?)),
-        atomic: AtomicBool::new(false),
-        gate: Gate::default(),
-        atomic_gate: RwLock::new(()),
-        split: Mutex::new(None),
-        counters: Counters::default(),
-        opened: Instant::now(),
-    });
-    file.make_plan(&mut file.state.lock());
-    file.tell_hints();
-    Ok(file)
+    let view = FileView::of_bytes()?;
+    let shared_pointer = shared_pointer(ranks, start)?;
+    let somebody_sieves = answers.most(sieved) != 0;
+    Ok(Opened { wish, driver, start, somebody_sieves, view, shared_pointer })
+}
+
+/// The shared file pointer. Collective.
+fn shared_pointer(ranks: &Communicator, start: i64) -> Result<SharedWord> {
+    let memory = match ranks.size() {
+        1 => Some(Shared::of_process(64)?),
+        _ => ranks.shared(),
+    };
+    match memory {
+        // No rank reads it before all are here.
+        Some(memory) => {
+            let pointer = SharedWord::on_node(memory, (ranks.rank() == 0).then_some(start));
+            block_on(ranks, agree(ranks, Ok(pointer)))
+        }
+        None => SharedWord::on_nodes(ranks.comm(), start),
+    }
+}
+
+impl Opened {
+    fn file(self, ranks: Communicator, path: &CStr) -> Arc<File> {
+        let file = Arc::new(File {
+            path: split_name(path).1.to_owned(),
+            name: path.to_string_lossy().into_owned(),
+            amode: self.wish.amode,
+            cores: cores(ranks.nodes()),
+            ranks,
+            filesystem: self.wish.filesystem,
+            driver: RwLock::new(Some(Arc::from(self.driver))),
+            state: Mutex::new(State {
+                view: Arc::new(self.view),
+                position: self.start,
+                hints: self.wish.hints,
+                sieving: WriteSieving::beside(self.somebody_sieves),
+                plan: Plan::default(),
+            }),
+            shared_pointer: Mutex::new(Some(self.shared_pointer)),
+            atomic: AtomicBool::new(false),
+            gate: Gate::default(),
+            atomic_gate: RwLock::new(()),
+            split: Mutex::new(None),
+            counters: Counters::default(),
+            opened: Instant::now(),
+        });
+        file.make_plan(&mut file.state.lock());
+        file.tell_hints();
+        file
+    }
 }
 
 /// Checks the arguments: the access mode must be the same everywhere, rank 0's hints hold for
@@ -120,14 +164,14 @@ fn agree_on_wishes(ranks: &Communicator, path: &CStr, bits: c_int, info: Info) -
     let ballot = said.as_ref().map_or_else(|_| nothing(), Clone::clone);
     let ballot = Ballot::ask(&mut survey, ballot, ranks.rank());
     let verdict = amode.and_then(|amode| said.map(|_| amode));
-    let (amode, answers) = block_on(survey.hold(verdict))?;
+    let (amode, answers) = block_on(ranks, survey.hold(verdict))?;
     if !answers.same(mode) {
         let text = format!("the ranks give different access modes; here it is {bits:#x}");
         return Err(Error::new(Class::NotSame, text));
     }
     let kind = Kind::from_code(answers.most(kind) as u8);
-    let request = ballot.count(ranks, &answers)?;
-    Ok(Wish { amode, request, kind, filesystem })
+    let hints = Hints::from_request(&ballot.count(ranks, &answers)?);
+    Ok(Wish { amode, hints, kind, filesystem })
 }
 
 /// What was said about hints, by this rank and its environment. Only rank 0 reads hint files.
@@ -137,13 +181,6 @@ fn request(ranks: &Communicator, path: &CStr, info: Info) -> Result<Request> {
         _ => Environment::of_process().without_files(),
     };
     Ok(Request::collect(&entries(info)?, &environment, &path.to_string_lossy()))
-}
-
-fn nodes(ranks: &Communicator) -> Result<NodeInfo> {
-    match ranks.size() {
-        1 => Ok(NodeInfo { node_count: 1, node_size: 1, node_rank: 0 }),
-        _ => ranks.comm().node_info(),
-    }
 }
 
 /// Cores that this rank may call its own: those it may run on, or its share of the machine where

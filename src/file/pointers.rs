@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use super::File;
 use super::view::FileView;
-use crate::engine::ranks::Ranks;
+use crate::engine::ranks::{Ranks, share};
 use crate::error::{Class, Error, Result};
 use crate::mpi;
 use crate::run::block_on;
@@ -126,29 +126,15 @@ impl File {
         if self.ranks.size() == 1 {
             return self.advance_shared(etypes);
         }
-        let before = self.ranks.comm().exscan_sum(etypes)?;
+        let all = block_on(&self.ranks, self.ranks.gather(Box::new([etypes])))?;
+        let before: i64 = all[..self.ranks.rank()].iter().sum();
         let last = self.ranks.size() - 1;
-        let mut failed = None;
-        let mut word = [0; 9];
-        if self.ranks.rank() == last {
-            match self.advance_shared(before + etypes) {
-                Ok(start) => word[1..].copy_from_slice(&start.to_le_bytes()),
-                Err(error) => {
-                    word[0] = 1;
-                    failed = Some(error);
-                }
-            }
-        }
-        let word = block_on(self.ranks.broadcast(Box::new(word), last))?;
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        if word[0] != 0 {
-            return Err(Error::new(Class::Other, format!("rank {last} lost the shared pointer")));
-        }
-        let mut start = [0; 8];
-        start.copy_from_slice(&word[1..]);
-        Ok(i64::from_le_bytes(start) + before)
+        let taken = match self.ranks.rank() == last {
+            true => self.advance_shared(before + etypes),
+            false => Ok(0),
+        };
+        let (_, starts) = block_on(&self.ranks, share(&self.ranks, taken, |&start| [start]))?;
+        Ok(starts[last][0] + before)
     }
 
     pub(super) fn store_shared(&self, place: i64) -> Result<()> {

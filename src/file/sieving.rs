@@ -18,7 +18,7 @@ use crate::driver::{Driver, Layout, LockKind};
 use crate::engine::individual::Plan;
 use crate::engine::ranks::{Answers, Place, Ranks, Survey};
 use crate::engine::sieve::Sieving;
-use crate::error::Result;
+use crate::error::{Class, Result};
 use crate::hint::{Hints, Request, Toggle};
 use crate::run::{Communicator, block_on};
 use crate::view::layout::View;
@@ -64,13 +64,18 @@ impl WriteSieving {
 }
 
 /// Leaves the mark of an opening for writing, and tells whether somebody sieves. One rank does.
-pub(super) fn mark_opened(driver: &dyn Driver) -> bool {
-    let marked = driver.lock(OPENED, 1, LockKind::Shared).is_ok();
-    let free = driver.try_lock(SIEVED, 1, LockKind::Exclusive).unwrap_or(true);
-    if free {
-        driver.unlock(SIEVED, 1);
+/// Where there are no locks nobody sieves; where they fail a sieving opening would not be seen.
+pub(super) fn mark_opened(driver: &dyn Driver) -> Result<bool> {
+    let marked = driver.lock(OPENED, 1, LockKind::Shared);
+    match marked.and_then(|()| driver.try_lock(SIEVED, 1, LockKind::Exclusive)) {
+        Ok(true) => {
+            driver.unlock(SIEVED, 1);
+            Ok(false)
+        }
+        Ok(false) => Ok(true),
+        Err(error) if error.class == Class::UnsupportedOperation => Ok(false),
+        Err(error) => Err(error),
     }
-    marked && !free
 }
 
 impl File {
@@ -113,7 +118,7 @@ impl File {
             let promised = forced || self.amode.unique_open;
             let alone = self.ranks.rank() == 0
                 && self.driver().is_ok_and(|driver| become_sieving(&*driver, promised));
-            active = block_on(self.ranks.max(Box::new([i64::from(alone)])))?[0] != 0;
+            active = block_on(&self.ranks, self.ranks.max(Box::new([i64::from(alone)])))?[0] != 0;
         }
         if before.active && !active && self.ranks.rank() == 0 {
             self.driver()?.unlock(SIEVED, 1);
@@ -171,6 +176,9 @@ fn become_sieving(driver: &dyn Driver, promised: bool) -> bool {
     }
     let alone = driver.try_lock(OPENED, 1, LockKind::Exclusive).unwrap_or(false);
     let marked = driver.lock(OPENED, 1, LockKind::Shared).is_ok();
+    if !marked {
+        driver.unlock(OPENED, 1); // still exclusive, it would keep everybody from opening the file
+    }
     let sieves = alone && marked || promised;
     if !sieves {
         driver.unlock(SIEVED, 1);

@@ -184,7 +184,7 @@ impl File {
     ) -> Result<()> {
         if self.amode.sequential {
             // The shared pointer is where the new view starts: everybody must have left it there.
-            block_on(self.ranks.max(Box::new([0])))?;
+            block_on(&self.ranks, self.ranks.max(Box::new([0])))?;
         }
         let view = self.checked_displacement(displacement).and_then(|displacement| {
             FileView::new(displacement, etype, filetype, datarep, self.amode.write)
@@ -196,7 +196,7 @@ impl File {
         let sieving = self.ask_about_sieving(&mut survey, view.as_ref().ok(), &own);
         let ballot = Ballot::ask(&mut survey, own, self.ranks.rank());
         let verdict = view.and_then(|view| said.map(|_| view));
-        let (view, answers) = block_on(survey.hold(verdict))?;
+        let (view, answers) = block_on(&self.ranks, survey.hold(verdict))?;
         if !answers.same(common) {
             let text =
                 format!("the ranks of {} set unlike data representations or etypes", self.name);

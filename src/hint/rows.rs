@@ -2,8 +2,9 @@
 
 use super::table::{Effect, Kind, Row};
 
-const COLLECTIVE: Effect =
-    Effect::Later("collective calls use the individual engine in this version");
+const COLLECTIVE: Effect = Effect::Later(
+    "the ranks of a node share one buffer, and whoever completes a window of it accesses the file",
+);
 const LAYOUT: Effect =
     Effect::Later("files are created with the layout of their directory in this version");
 const PAGE_CACHE: Effect = Effect::Later("all transfers go through the page cache in this version");
@@ -57,8 +58,8 @@ pub static TABLE: &[Row] = &[
         "cb_buffer_size",
         Kind::Size(1),
         "16777216",
-        COLLECTIVE,
-        "Collective buffer of one aggregator.",
+        Effect::Now,
+        "Collective buffer of a node, with a quarter more for marks; more than 8 MiB are not used, they leave the cache.",
     )
     .variables(&["OMPI_MCA_io_ompio_bytes_per_agg"]),
     Row::new(
@@ -82,15 +83,15 @@ pub static TABLE: &[Row] = &[
         "romio_cb_read",
         Kind::Toggle,
         "automatic",
-        COLLECTIVE,
-        "Collective buffering for reads.",
+        Effect::Now,
+        "Collective buffering for reads; automatic does what should be faster.",
     ),
     Row::new(
         "romio_cb_write",
         Kind::Toggle,
         "automatic",
-        COLLECTIVE,
-        "Collective buffering for writes.",
+        Effect::Now,
+        "Collective buffering for writes; automatic does what should be faster.",
     ),
     Row::new(
         "collective_buffering",

@@ -1,14 +1,21 @@
 //! The caller's buffer: the one place that touches it.
 
+mod bell;
 mod copy;
+mod marks;
 mod piece;
+mod shared;
 
+use std::ops::Range;
 use std::sync::Arc;
 
+pub use self::bell::Bell;
 use self::copy::Way;
+pub use self::marks::Marks;
 pub use self::piece::{Piece, Scratch, copy_between};
+pub use self::shared::Shared;
 use crate::error::{Class, Error, Result};
-use crate::view::cursor::Cursor;
+use crate::view::cursor::{Cursor, Strided};
 use crate::view::typemap::Typemap;
 
 /// `count` items of a datatype at an address: the memory side of one access.
@@ -130,43 +137,50 @@ impl UserMemory {
     }
 }
 
-/// Bytes of the file from `offset` on, kept in memory for a while.
+/// Bytes of the file from `offset` on, in memory for a while.
+#[derive(Clone, Copy)]
 pub struct Window {
-    scratch: Scratch,
+    bytes: Piece,
     offset: u64,
-    size: usize,
 }
 
 impl Window {
-    /// Room for windows of up to `size` bytes.
-    pub fn new(size: usize) -> Result<Window> {
-        Ok(Window { scratch: Scratch::new(size)?, offset: 0, size: 0 })
+    /// `bytes`, memory of the library's own, as a part of the file.
+    pub fn new(bytes: Piece, offset: u64) -> Window {
+        Window { bytes, offset }
     }
 
-    /// Turns to another part of the file and gives the memory that must be filled from there.
-    pub fn cover(&mut self, offset: u64, size: usize) -> Piece {
-        (self.offset, self.size) = (offset, size);
-        self.scratch.piece(size)
-    }
-
-    /// The bytes it covers.
-    pub fn piece(&mut self) -> Piece {
-        self.scratch.piece(self.size)
+    /// The bytes at `range` of the file, which must be inside.
+    pub fn piece(&self, range: Range<u64>) -> Piece {
+        let start = (range.start - self.offset) as usize;
+        self.bytes.skip(start).take((range.end - range.start) as usize)
     }
 
     /// Copies the bytes that the view's cursor names out of the window into `packed`.
     /// Displacements of the cursor count from `origin` in the file.
-    pub fn take(&mut self, cursor: &mut Cursor<'_>, origin: u64, packed: Piece) {
-        self.copy(Way::Gather, cursor, origin, packed);
+    pub fn take(&self, cursor: &mut Cursor<'_>, origin: u64, packed: Piece) {
+        self.copy(Way::Gather, cursor, origin, packed, |_| {});
     }
 
     /// Lays `packed` over the bytes that the view's cursor names.
-    pub fn put(&mut self, cursor: &mut Cursor<'_>, origin: u64, packed: Piece) {
-        self.copy(Way::Scatter, cursor, origin, packed);
+    pub fn put(&self, cursor: &mut Cursor<'_>, origin: u64, packed: Piece) {
+        self.copy(Way::Scatter, cursor, origin, packed, |_| {});
     }
 
-    fn copy(&mut self, way: Way, cursor: &mut Cursor<'_>, origin: u64, packed: Piece) {
-        let base = self.scratch.piece(self.size).address();
+    /// The same, and leaves a mark for each byte.
+    pub fn put_marked(&self, cursor: &mut Cursor<'_>, origin: u64, packed: Piece, marks: Marks) {
+        self.copy(Way::Scatter, cursor, origin, packed, |step| marks.set(step));
+    }
+
+    fn copy(
+        &self,
+        way: Way,
+        cursor: &mut Cursor<'_>,
+        origin: u64,
+        packed: Piece,
+        mark: impl Fn(&Strided),
+    ) {
+        let base = self.bytes.address();
         let shift = origin as i64 - self.offset as i64;
         let mut done = 0;
         while done < packed.len() {
@@ -175,10 +189,11 @@ impl Window {
             let last = step.displacement + (step.count as i64 - 1) * step.stride;
             let low = step.displacement.min(last);
             let high = step.displacement.max(last) + step.length as i64;
-            assert!(low >= 0 && high <= self.size as i64, "outside the window");
+            assert!(low >= 0 && high <= self.bytes.len() as i64, "outside the window");
             // SAFETY: all pieces lie inside the window, checked above; `packed` is the user's
             // memory or scratch, valid by the promise of a piece, and no part of the window.
             unsafe { copy::strided(way, base, packed.address().wrapping_add(done), &step) };
+            mark(&step);
             done += step.size() as usize;
         }
     }

@@ -112,6 +112,13 @@ impl Comm {
         self.allreduce(library, values, library.handles().max)
     }
 
+    /// The largest of all ranks' values.
+    pub fn allreduce_max_of(self, value: i64) -> Result<i64> {
+        let mut values = [value];
+        self.allreduce_max(&mut values)?;
+        Ok(values[0])
+    }
+
     /// The sum of each value over all ranks.
     pub fn allreduce_sum(self, values: &mut [i64]) -> Result<()> {
         let library = library()?;
@@ -122,17 +129,6 @@ impl Comm {
         let (count, datatype) = (int_count(values.len())?, library.handles().int64_t);
         let (in_place, values) = (library.constants().in_place, values.as_mut_ptr().cast());
         call!(library, allreduce(in_place, values, count, datatype, operation, self.0))
-    }
-
-    /// The sum of the values of all ranks before this one: 0 on the first.
-    pub fn exscan_sum(self, value: i64) -> Result<i64> {
-        let library = library()?;
-        let (datatype, sum) = (library.handles().int64_t, library.handles().sum);
-        let mut before = 0i64;
-        let (from, into) = ((&raw const value).cast(), (&raw mut before).cast());
-        call!(library, exscan(from, into, 1, datatype, sum, self.0))?;
-        // The standard leaves the first rank's result undefined.
-        Ok(if self.rank()? == 0 { 0 } else { before })
     }
 
     /// Copies `bytes` of rank `root` to all others; they must have the same length everywhere.
@@ -158,6 +154,34 @@ impl Comm {
         Ok(Pending::new(values, vec![slot]))
     }
 
+    /// Starts to collect the values of all ranks, in their order; all give equally many.
+    pub fn start_allgather(self, values: &[i64]) -> Result<Pending<Box<[i64]>>> {
+        let library = library()?;
+        let datatype = library.handles().int64_t;
+        let count = int_count(values.len())?;
+        let (rank, size) = (self.rank()?, self.size()?);
+        let mut all = vec![0; values.len() * size].into_boxed_slice();
+        all[rank * values.len()..][..values.len()].copy_from_slice(values);
+        let (in_place, address) = (library.constants().in_place, all.as_mut_ptr().cast());
+        let mut slot = Slot::empty();
+        let request = slot.pointer();
+        call!(
+            library,
+            iallgather(in_place, 0, datatype, address, count, datatype, self.0, request)
+        )?;
+        Ok(Pending::new(all, vec![slot]))
+    }
+
+    /// Lets the MPI see to messages that others wait for.
+    pub fn progress(self) {
+        if let Ok(library) = library() {
+            let constants = library.constants();
+            let mut found = 0;
+            let status = constants.status_ignore;
+            let _ = call!(library, iprobe(constants.any_source, 0, self.0, &mut found, status));
+        }
+    }
+
     /// Starts to copy `bytes` of rank `root` to all others.
     pub fn start_broadcast(self, bytes: Box<[u8]>, root: usize) -> Result<Pending<Box<[u8]>>> {
         let library = library()?;
@@ -168,29 +192,31 @@ impl Comm {
         })
     }
 
-    /// Starts to send `bytes` to rank `to`. The receiver must expect as many.
+    /// Starts to send `bytes` to rank `to`: done when the receiver has begun to take them, so that
+    /// none pile up there.
     pub fn start_send(self, bytes: Box<[u8]>, to: usize, tag: i32) -> Result<Pending<Box<[u8]>>> {
         let library = library()?;
         let (datatype, to) = (library.handles().byte, to as c_int);
-        start_messages(bytes, |message, slot| {
-            let (address, count) = (message.as_ptr().cast(), message.len() as c_int);
-            call!(library, isend(address, count, datatype, to, tag, self.0, slot.pointer()))
-        })
+        let (address, count) = (bytes.as_ptr().cast(), int_count(bytes.len())?);
+        let mut slot = Slot::empty();
+        call!(library, issend(address, count, datatype, to, tag, self.0, slot.pointer()))?;
+        Ok(Pending::new(bytes, vec![slot]))
     }
 
-    /// Starts to receive exactly `bytes.len()` bytes from rank `from`.
+    /// Starts to receive at most `bytes.len()` bytes, from a rank or from any.
     pub fn start_receive(
         self,
-        bytes: Box<[u8]>,
-        from: usize,
+        mut bytes: Box<[u8]>,
+        from: Option<usize>,
         tag: i32,
     ) -> Result<Pending<Box<[u8]>>> {
         let library = library()?;
-        let (datatype, from) = (library.handles().byte, from as c_int);
-        start_messages(bytes, |message, slot| {
-            let (address, count) = (message.as_mut_ptr().cast(), message.len() as c_int);
-            call!(library, irecv(address, count, datatype, from, tag, self.0, slot.pointer()))
-        })
+        let from = from.map_or(library.constants().any_source, |from| from as c_int);
+        let datatype = library.handles().byte;
+        let (address, count) = (bytes.as_mut_ptr().cast(), int_count(bytes.len())?);
+        let mut slot = Slot::empty();
+        call!(library, irecv(address, count, datatype, from, tag, self.0, slot.pointer()))?;
+        Ok(Pending::new(bytes, vec![slot]))
     }
 
     /// Ends the program on all ranks.

@@ -120,13 +120,24 @@ fn mpich_code(library: &Library, class: c_int, text: &str) -> c_int {
     }
 }
 
-/// What of `text` the MPI has room for, its NUL included.
+/// What of `text` the MPI has room for, its NUL included. Too long it is because of a path, which
+/// stands in the middle: what was being done comes first, and the cause last.
 fn fit(text: &str, room: usize) -> String {
-    let mut length = text.len().min(room - 1);
-    while !text.is_char_boundary(length) {
-        length -= 1;
+    const CUT: &str = "...";
+    let text = text.replace('\0', " ");
+    if text.len() < room {
+        return text;
     }
-    text[..length].replace('\0', " ")
+    let kept = (room - 1).saturating_sub(CUT.len());
+    let mut head = kept / 2;
+    while !text.is_char_boundary(head) {
+        head -= 1;
+    }
+    let mut tail = text.len() - (kept - head);
+    while !text.is_char_boundary(tail) {
+        tail += 1;
+    }
+    format!("{}{CUT}{}", &text[..head], &text[tail..])
 }
 
 #[cfg(test)]
@@ -134,10 +145,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_cut_between_characters() {
+    fn a_long_text_keeps_both_ends_and_is_cut_between_characters() {
         assert_eq!(fit("writing", 256), "writing");
-        assert_eq!(fit("writing", 5), "writ");
-        assert_eq!(fit("ab\u{20ac}c", 5), "ab");
+        assert_eq!(fit("writing", 8), "writing");
+        assert_eq!(fit("opening /a/b/c: no space", 16), "openin... space");
+        assert_eq!(fit("a\u{20ac}\u{20ac}\u{20ac}c", 9), "a...\u{20ac}c");
         assert_eq!(fit("a\0b", 5), "a b");
+        let long = format!("writing 8 bytes of {}: no space", "/directory".repeat(100));
+        let short = fit(&long, 256);
+        assert_eq!(short.len(), 255);
+        assert!(short.starts_with("writing 8 bytes of /") && short.ends_with(": no space"));
     }
 }

@@ -119,17 +119,20 @@ functions! {
 
         barrier = c"PMPI_Barrier"(usize);
         allreduce = c"PMPI_Allreduce"(usize, *mut c_void, c_int, usize, usize, usize);
-        exscan = c"PMPI_Exscan"(*const c_void, *mut c_void, c_int, usize, usize, usize);
         bcast = c"PMPI_Bcast"(*mut c_void, c_int, usize, c_int, usize);
         iallreduce = c"PMPI_Iallreduce"(
             usize, *mut c_void, c_int, usize, usize, usize, *mut c_void
         );
+        iallgather = c"PMPI_Iallgather"(
+            usize, c_int, usize, *mut c_void, c_int, usize, usize, *mut c_void
+        );
+        iprobe = c"PMPI_Iprobe"(c_int, c_int, usize, *mut c_int, usize);
         ibcast = c"PMPI_Ibcast"(*mut c_void, c_int, usize, c_int, usize, *mut c_void);
         isend = c"PMPI_Isend"(*const c_void, c_int, usize, c_int, c_int, usize, *mut c_void);
+        issend = c"PMPI_Issend"(*const c_void, c_int, usize, c_int, c_int, usize, *mut c_void);
         irecv = c"PMPI_Irecv"(*mut c_void, c_int, usize, c_int, c_int, usize, *mut c_void);
         test = c"PMPI_Test"(*mut c_void, *mut c_int, usize);
         wait = c"PMPI_Wait"(*mut c_void, usize);
-        iprobe = c"PMPI_Iprobe"(c_int, c_int, usize, *mut c_int, usize);
 
         info_create = c"PMPI_Info_create"(*mut c_void);
         info_free = c"PMPI_Info_free"(*mut c_void);

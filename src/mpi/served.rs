@@ -6,7 +6,7 @@
 
 use std::ffi::c_int;
 use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::AtomicU64;
 
 use parking_lot::Mutex;
 
@@ -27,7 +27,7 @@ pub(super) struct Served {
 #[derive(Debug)]
 struct Desk {
     comm: Comm,
-    word: AtomicI64,
+    word: AtomicU64,
 }
 
 /// Those that this process answers at.
@@ -51,7 +51,7 @@ impl Served {
         // Of its own, so that no message of others is taken for a question.
         let comm = comm.dup()?;
         let first = comm.rank()? == 0;
-        let desk = first.then(|| Arc::new(Desk { comm, word: AtomicI64::new(value) }));
+        let desk = first.then(|| Arc::new(Desk { comm, word: AtomicU64::new(value as u64) }));
         if let Some(desk) = &desk {
             open(desk.clone())?;
         }

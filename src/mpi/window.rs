@@ -1,28 +1,68 @@
-//! A number that all ranks of a communicator can read and change at any time.
+//! Memory of several ranks: shared inside a node, and a number that all can reach.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::comm::NodeInfo;
 use super::handles::{Comm, Slot, Win};
 use super::library::{Library, call, library};
 use super::served::Served;
-use crate::error::Result;
+use crate::error::{Class, Doing, Error, Result};
+use crate::memory::Shared;
 
-/// An i64 that lives with rank 0 and that all ranks of a communicator can fetch and add to,
-/// without rank 0 doing anything for it where they share memory.
-#[derive(Debug)]
+/// Memory that all ranks of a communicator on one node see.
+pub struct SharedWindow {
+    win: Win,
+    memory: Shared,
+}
+
+impl SharedWindow {
+    /// Fails where this process has no descriptors left for the memory that ranks share. To be
+    /// asked on all ranks before `new`: a rank on which the MPI fails there leaves the others
+    /// waiting within it.
+    pub fn is_possible() -> Result<()> {
+        std::io::pipe().map(drop).doing(|| "keeping descriptors for memory that ranks share")
+    }
+
+    /// `size` bytes, the same for all: rank 0 makes them ready before anybody uses them. Collective
+    /// over `comm`, whose ranks are all on one node.
+    pub fn new(comm: Comm, size: usize) -> Result<SharedWindow> {
+        let library = library()?;
+        let own = if comm.rank()? == 0 { size as i64 } else { 0 };
+        let info = library.handles().info_null;
+        let (mut slot, mut mine) = (Slot::empty(), std::ptr::null_mut());
+        let win = slot.pointer();
+        call!(library, win_allocate_shared(own, 1, info, comm.0, &mut mine, win))?;
+        let win = returning_errors(library, slot.word(library))?;
+        let (mut length, mut unit, mut address): (i64, c_int, *mut c_void) = (0, 0, mine);
+        call!(library, win_shared_query(win.0, 0, &mut length, &mut unit, &mut address))?;
+        let none = || Error::new(Class::NoMem, format!("no shared memory of {size} bytes"));
+        let base = NonNull::new(address.cast::<u8>()).ok_or_else(none)?;
+        // SAFETY: the MPI aligns the window for any type, and it is there until `free`.
+        let memory = unsafe { Shared::new(base, size) };
+        Ok(SharedWindow { win, memory })
+    }
+
+    /// The memory, until `free`.
+    pub fn memory(&self) -> &Shared {
+        &self.memory
+    }
+
+    /// Gives it back: its memory must not be used any more. Collective.
+    pub fn free(&self) {
+        free(self.win);
+    }
+}
+
+/// An i64 that all ranks of a communicator can fetch and add to at any time.
 pub struct SharedWord(Place);
 
-#[derive(Debug)]
 enum Place {
-    /// One rank: plain memory of the process.
-    Process(Box<AtomicI64>),
-    /// One node: memory that the ranks share, and the processor's own atomics.
-    Node { win: Win, word: *const AtomicI64 },
-    /// Several nodes: the MPI's one-sided operations. Whether rank 0 must call MPI for them to
-    /// get on depends on the network.
-    Nodes { win: Win },
+    /// In memory that all of them see.
+    Node(Shared),
+    /// Several nodes: with rank 0, by the MPI's one-sided operations. Whether rank 0 must call MPI
+    /// for them to get on depends on the network.
+    Nodes(Win),
     /// Several nodes, and an MPI without one-sided operations between them.
     Served(Served),
 }
@@ -46,12 +86,13 @@ impl Change {
     }
 
     /// Does it, and returns what was there before.
-    pub(super) fn apply(self, word: &AtomicI64, value: i64) -> i64 {
-        match self {
-            Change::Add => word.fetch_add(value, Ordering::SeqCst),
+    pub(super) fn apply(self, word: &AtomicU64, value: i64) -> i64 {
+        let before = match self {
+            Change::Add => word.fetch_add(value as u64, Ordering::SeqCst),
             Change::Read => word.load(Ordering::SeqCst),
-            Change::Replace => word.swap(value, Ordering::SeqCst),
-        }
+            Change::Replace => word.swap(value as u64, Ordering::SeqCst),
+        };
+        before as i64
     }
 
     /// The MPI's operation for it.
@@ -64,27 +105,22 @@ impl Change {
     }
 }
 
-// SAFETY: the word is atomic and lives until `free` takes the value.
-unsafe impl Send for SharedWord {}
-// SAFETY: as above.
-unsafe impl Sync for SharedWord {}
-
 /// Enough for a cache line of its own.
 const WORD_BYTES: i64 = 64;
 
 impl SharedWord {
-    /// A new one with the value that rank 0 gives. Collective over `comm`, whose spread over the
-    /// nodes is `node`.
-    pub fn new(comm: Comm, node: NodeInfo, value: i64) -> Result<SharedWord> {
-        let library = library()?;
-        let place = if comm.size()? == 1 {
-            Place::Process(Box::new(AtomicI64::new(value)))
-        } else if node.node_count == 1 {
-            on_one_node(library, comm, value)?
-        } else {
-            on_several_nodes(library, comm, value)?
-        };
-        Ok(SharedWord(place))
+    /// A new one at the start of `memory`, which all ranks see. Only rank 0 gives a value, before
+    /// the ranks meet next.
+    pub fn on_node(memory: Shared, value: Option<i64>) -> SharedWord {
+        if let Some(value) = value {
+            Change::Replace.apply(memory.word(0), value);
+        }
+        SharedWord(Place::Node(memory))
+    }
+
+    /// A new one with the value that rank 0 gives. Collective over `comm`.
+    pub fn on_nodes(comm: Comm, value: i64) -> Result<SharedWord> {
+        on_several_nodes(library()?, comm, value).map(SharedWord)
     }
 
     /// Adds and returns what was there before.
@@ -104,48 +140,32 @@ impl SharedWord {
 
     /// Gives it back. Collective.
     pub fn free(self) {
-        let Ok(library) = library() else { return };
-        let win = match self.0 {
-            Place::Process(_) => return,
-            Place::Served(served) => return served.free(),
-            Place::Node { win, .. } => win,
-            Place::Nodes { win } => {
-                let _ = call!(library, win_unlock_all(win.0));
-                win
+        match self.0 {
+            Place::Node(_) => {}
+            Place::Served(served) => served.free(),
+            Place::Nodes(win) => {
+                if let Ok(library) = library() {
+                    let _ = call!(library, win_unlock_all(win.0));
+                }
+                free(win);
             }
-        };
-        let mut slot = Slot::new(library, win.0);
-        let _ = call!(library, win_free(slot.pointer()));
+        }
     }
 
     fn change(&self, how: Change, value: i64) -> Result<i64> {
         match &self.0 {
-            Place::Process(word) => Ok(how.apply(word, value)),
-            // SAFETY: the window's memory is there until `free`, which takes the value.
-            Place::Node { word, .. } => Ok(how.apply(unsafe { &**word }, value)),
-            Place::Nodes { win } => remote(*win, how, value),
+            Place::Node(memory) => Ok(how.apply(memory.word(0), value)),
+            Place::Nodes(win) => remote(*win, how, value),
             Place::Served(served) => served.change(how, value),
         }
     }
 }
 
-fn on_one_node(library: &Library, comm: Comm, value: i64) -> Result<Place> {
-    let first = comm.rank()? == 0;
-    let size = if first { WORD_BYTES } else { 0 };
-    let info = library.handles().info_null;
-    let (mut slot, mut mine) = (Slot::empty(), std::ptr::null_mut());
-    let win = slot.pointer();
-    call!(library, win_allocate_shared(size, 1, info, comm.0, &mut mine, win))?;
-    let win = returning_errors(library, slot.word(library))?;
-    let (mut length, mut unit, mut address): (i64, c_int, *mut c_void) = (0, 0, mine);
-    call!(library, win_shared_query(win.0, 0, &mut length, &mut unit, &mut address))?;
-    let word = address.cast::<AtomicI64>().cast_const();
-    if first {
-        // SAFETY: the window has 64 bytes for rank 0, which the MPI aligns for any type.
-        unsafe { &*word }.store(value, Ordering::SeqCst);
+fn free(win: Win) {
+    if let Ok(library) = library() {
+        let mut slot = Slot::new(library, win.0);
+        let _ = call!(library, win_free(slot.pointer()));
     }
-    comm.barrier()?;
-    Ok(Place::Node { win, word })
 }
 
 fn on_several_nodes(library: &Library, comm: Comm, value: i64) -> Result<Place> {
@@ -164,7 +184,7 @@ fn on_several_nodes(library: &Library, comm: Comm, value: i64) -> Result<Place> 
         remote(win, Change::Replace, value)?;
     }
     comm.barrier()?;
-    Ok(Place::Nodes { win })
+    Ok(Place::Nodes(win))
 }
 
 /// Errors on a new window end the program unless told otherwise.

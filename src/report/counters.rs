@@ -58,6 +58,8 @@ counters! {
     Gathered = "gathered",
     /// Requests done stretch by stretch, each with its pieces of memory.
     Vectored = "vectored",
+    /// Requests that all ranks did together, through the collective buffer.
+    Exchanged = "exchanged",
     /// Requests that went through a buffer of the library.
     Bounced = "bounced",
     /// Windows read with their holes.

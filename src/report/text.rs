@@ -97,6 +97,7 @@ fn execution(subject: &Subject) -> String {
         ("direct", Counter::Direct),
         ("memory gathered", Counter::Gathered),
         ("stretch by stretch", Counter::Vectored),
+        ("by all ranks together", Counter::Exchanged),
         ("through a buffer", Counter::Bounced),
         ("locks", Counter::Locks),
         ("waits for locks", Counter::LockWaits),
@@ -248,6 +249,7 @@ mod tests {
 |   direct                  = 7
 |   memory gathered         = 0
 |   stretch by stretch      = 0
+|   by all ranks together   = 0
 |   through a buffer        = 0
 |   locks                   = 0
 |   waits for locks         = 0

@@ -1,28 +1,178 @@
 //! The ranks of a file as the engines see them, over a private communicator.
+//!
+//! Ranks of one node meet at a board in shared memory; ranks of several send messages.
 
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
+use std::time::Duration;
 
-use crate::engine::ranks::Ranks;
+use super::block_on;
+use super::board::{self, Board};
+use crate::engine::ranks::{Ranks, agree, share};
+use crate::engine::two_phase::{Nodes, Ring};
 use crate::error::{Error, Result};
-use crate::mpi::{Comm, Pending};
+use crate::memory::{Bell, Shared};
+use crate::mpi::{Comm, NodeInfo, Pending, SharedWindow};
 
 /// A communicator of the library's own, with what never changes about it.
-#[derive(Clone, Copy, Debug)]
 pub struct Communicator {
     comm: Comm,
     rank: usize,
     size: usize,
+    nodes: NodeInfo,
+    meeting: Option<(SharedWindow, Board)>,
+    /// Made when it is first needed; none where there is no memory for it.
+    ring: OnceLock<Option<SharedRing>>,
+    /// One more than the rings of the bell when somebody last looked for what it tells; 0 once
+    /// that has come.
+    listening: AtomicU64,
+    /// How often to look before going to sleep.
+    looks: u32,
 }
 
+/// The collective buffer of a node, and whose it is.
+struct SharedRing {
+    ring: Ring,
+    nodes: Nodes,
+    window: SharedWindow,
+    /// The ranks of this node, where there are others.
+    node: Option<Comm>,
+}
+
+/// Longest sleep: the MPI must be called now and then, another rank may need a message of ours.
+const NAP: Duration = Duration::from_millis(1);
+
+/// Looks before a sleep where every rank has a core of its own: some microseconds, as long as a
+/// sleep and a waking take.
+const LOOKS: u32 = 2000;
+
 impl Communicator {
-    /// Takes over `comm`, which nobody else sends on.
+    /// Takes over `comm`, which nobody else sends on. Collective.
     pub fn new(comm: Comm) -> Result<Communicator> {
-        Ok(Communicator { comm, rank: comm.rank()?, size: comm.size()? })
+        let (rank, size) = (comm.rank()?, comm.size()?);
+        let nodes = match size {
+            1 => NodeInfo { node_count: 1, node_size: 1, node_rank: 0 },
+            _ => comm.node_info()?,
+        };
+        let crowded = nodes.node_size > std::thread::available_parallelism().map_or(1, usize::from);
+        let looks = if crowded { 0 } else { LOOKS };
+        let (ring, listening) = (OnceLock::new(), AtomicU64::new(0));
+        let mut ranks =
+            Communicator { comm, rank, size, nodes, meeting: None, ring, listening, looks };
+        if size > 1 && nodes.node_count == 1 {
+            let bytes = Board::memory_size(size);
+            let window = ranks.shared_window(comm, bytes, bytes)?;
+            let board = Board::new(window.memory().clone(), rank, size);
+            ranks.meeting = Some((window, board));
+        }
+        Ok(ranks)
+    }
+
+    /// Gives the core away until what was last looked for may have come.
+    pub(super) fn rest(&self) {
+        let heard = self.listening.load(Relaxed);
+        match self.bell() {
+            Some(bell) if heard > 0 => {
+                for _ in 0..self.looks {
+                    if u64::from(bell.count()) + 1 != heard {
+                        return;
+                    }
+                    std::hint::spin_loop();
+                }
+                bell.sleep((heard - 1) as u32, NAP);
+                self.comm.progress();
+            }
+            _ => std::thread::yield_now(),
+        }
+    }
+
+    /// What rings when ranks of this node change what others may wait for.
+    fn bell(&self) -> Option<&Bell> {
+        let meeting = self.meeting.as_ref().map(|(_, board)| board.bell());
+        meeting.or_else(|| self.ring.get()?.as_ref().map(|shared| shared.ring.bell()))
     }
 
     /// The communicator itself.
     pub fn comm(&self) -> Comm {
         self.comm
+    }
+
+    /// How the ranks are spread over the nodes.
+    pub fn nodes(&self) -> NodeInfo {
+        self.nodes
+    }
+
+    /// A cache line of memory that all ranks see, if there is any.
+    pub fn shared(&self) -> Option<Shared> {
+        self.meeting.as_ref().map(|(_, board)| board.memory().clone())
+    }
+
+    /// The collective buffer of about `size` bytes that this rank's node shares, and who else is
+    /// where; none where there is no memory for it. Collective the first time, and of no other
+    /// size later.
+    pub fn ring(&self, size: u64) -> Option<(&Ring, &Nodes)> {
+        let shared = self.ring.get_or_init(|| self.make_ring(size).ok());
+        shared.as_ref().map(|shared| (&shared.ring, &shared.nodes))
+    }
+
+    fn make_ring(&self, size: u64) -> Result<SharedRing> {
+        let slots = Ring::slots_within(size);
+        let (bytes, clean) = Ring::size(slots);
+        if let Some((_, board)) = &self.meeting {
+            let window = self.shared_window(self.comm, bytes, clean)?;
+            let bell = board.bell().clone();
+            let ring = Ring::new(window.memory().clone(), bell, slots, 0);
+            return Ok(SharedRing { ring, nodes: Nodes::one(self.size), window, node: None });
+        }
+        let node = self.comm.split_by_node()?;
+        let leader = node.allreduce_max_of(-(self.rank as i64)).map(|least| -least);
+        let told = block_on(self, share(self, leader, |&leader| [leader]))?.1;
+        let leaders: Vec<usize> = told.iter().map(|leader| leader[0] as usize).collect();
+        let window = self.shared_window(node, Bell::SIZE + bytes, Bell::SIZE + clean)?;
+        let bell = Bell::new(window.memory().clone(), 0);
+        let ring = Ring::new(window.memory().clone(), bell, slots, Bell::SIZE);
+        Ok(SharedRing { ring, nodes: Nodes::new(&leaders), window, node: Some(node) })
+    }
+
+    /// `size` bytes that all ranks of `node` see, of which the first `clean` are zero. Collective.
+    fn shared_window(&self, node: Comm, size: usize, clean: usize) -> Result<SharedWindow> {
+        block_on(self, agree(self, SharedWindow::is_possible()))?;
+        let window = block_on(self, agree(self, SharedWindow::new(node, size)))?;
+        let prepared = match node.rank()? {
+            0 => window.memory().prepare(clean),
+            _ => Ok(()),
+        };
+        block_on(self, agree(self, prepared)).inspect_err(|_| window.free())?;
+        Ok(window)
+    }
+
+    /// Gives everything back; nobody may meet here any more. Collective.
+    pub fn free(&self) {
+        if let Some(Some(shared)) = self.ring.get() {
+            shared.window.free();
+            if let Some(node) = shared.node {
+                node.free();
+            }
+        }
+        if let Some((window, _)) = &self.meeting {
+            window.free();
+        }
+        self.comm.free();
+    }
+
+    /// What every rank has pinned, row by row; none where they cannot meet at the board.
+    async fn meet(&self, values: &[i64]) -> Option<Box<[i64]>> {
+        let (_, board) = self.meeting.as_ref()?;
+        if values.len() > board::ROOM {
+            return None;
+        }
+        let step = board.pin(values);
+        self.until(|| board.complete(step)).await;
+        let ranks = 0..self.size;
+        let row = |rank| (0..values.len()).map(move |place| board.value(step, rank, place));
+        Some(ranks.flat_map(row).collect())
     }
 }
 
@@ -39,7 +189,63 @@ impl Ranks for Communicator {
         if self.size == 1 {
             return Ok(values);
         }
-        finished(self.comm.start_allreduce_max(values)?).await
+        match self.meet(&values).await {
+            Some(all) => {
+                let rows = all.chunks_exact(values.len());
+                let most = |place: usize| rows.clone().map(|row| row[place]).max().unwrap_or(0);
+                Ok((0..values.len()).map(most).collect())
+            }
+            None => finished(self.comm.start_allreduce_max(values)?).await,
+        }
+    }
+
+    async fn gather(&self, values: Box<[i64]>) -> Result<Box<[i64]>> {
+        if self.size == 1 {
+            return Ok(values);
+        }
+        match self.meet(&values).await {
+            Some(all) => Ok(all),
+            None => finished(self.comm.start_allgather(&values)?).await,
+        }
+    }
+
+    fn send(
+        &self,
+        to: usize,
+        tag: u64,
+        bytes: Vec<u8>,
+    ) -> Result<impl Future<Output = Result<()>>> {
+        let length = bytes.len() as u64;
+        let message = [&length.to_le_bytes(), &bytes[..]].concat();
+        let sent = self.comm.start_send(message.into(), to, message_tag(tag))?;
+        Ok(async { finished(sent).await.map(drop) })
+    }
+
+    async fn receive(&self, from: Option<usize>, tag: u64, most: usize) -> Result<Vec<u8>> {
+        let room = vec![0; LENGTH_SIZE + most].into();
+        let message = finished(self.comm.start_receive(room, from, message_tag(tag))?).await?;
+        let mut message = Vec::from(message);
+        let length = message.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
+        message.truncate(LENGTH_SIZE + length as usize);
+        message.drain(..LENGTH_SIZE);
+        Ok(message)
+    }
+
+    async fn until(&self, done: impl Fn() -> bool) {
+        std::future::poll_fn(|_| {
+            let count = self.bell().map_or(0, Bell::count);
+            match done() {
+                true => {
+                    self.listening.store(0, Relaxed);
+                    Poll::Ready(())
+                }
+                false => {
+                    self.listening.store(u64::from(count) + 1, Relaxed);
+                    Poll::Pending
+                }
+            }
+        })
+        .await
     }
 
     async fn broadcast(&self, bytes: Box<[u8]>, root: usize) -> Result<Box<[u8]>> {
@@ -48,6 +254,14 @@ impl Ranks for Communicator {
         }
         finished(self.comm.start_broadcast(bytes, root)?).await
     }
+}
+
+/// A message starts with its length: the receiver knows only how long it may be.
+const LENGTH_SIZE: usize = 8;
+
+/// Every MPI has tags up to 32767. Far fewer windows are on their way at a time.
+fn message_tag(tag: u64) -> i32 {
+    (tag % 32768) as i32
 }
 
 /// Done when the MPI is.

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod board;
 mod communicator;
 
 use std::pin::pin;
@@ -9,17 +10,17 @@ use std::task::{Context, Poll, Waker};
 
 pub use communicator::Communicator;
 
-/// Steps `future` until it is done: a blocking call.
+/// Steps `future`, in which `ranks` wait for each other, until it is done: a blocking call.
 ///
-/// Nothing wakes anybody here: a step asks the MPI whether the messages have come. Between steps
-/// the core is given away, since the rank we wait for may need it.
-pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+/// A step looks whether what is waited for has come; nothing wakes anybody here. Between steps the
+/// ranks know best how to rest.
+pub fn block_on<T>(ranks: &Communicator, future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
     loop {
         if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
             return value;
         }
-        std::thread::yield_now();
+        ranks.rest();
     }
 }

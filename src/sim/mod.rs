@@ -6,3 +6,4 @@ mod case;
 mod disk;
 mod individual;
 mod ranks;
+mod two_phase;

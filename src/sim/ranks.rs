@@ -15,10 +15,12 @@ type Round = Vec<Option<Vec<u8>>>;
 #[derive(Default)]
 struct Mail {
     rounds: Vec<Round>,
+    /// From whom, to whom, tag, and what.
+    letters: Vec<(usize, usize, u64, Vec<u8>)>,
 }
 
-struct Simulated {
-    rank: usize,
+pub struct Simulated {
+    pub rank: usize,
     size: usize,
     next: RefCell<usize>,
     mail: Rc<RefCell<Mail>>,
@@ -64,6 +66,45 @@ impl Ranks for Simulated {
         Ok((0..values.len()).map(most).collect())
     }
 
+    async fn gather(&self, values: Box<[i64]>) -> Result<Box<[i64]>> {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let all = self.exchange(bytes).await.concat();
+        let number = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+        Ok(all.chunks_exact(8).map(number).collect())
+    }
+
+    fn send(
+        &self,
+        to: usize,
+        tag: u64,
+        bytes: Vec<u8>,
+    ) -> Result<impl Future<Output = Result<()>>> {
+        self.mail.borrow_mut().letters.push((self.rank, to, tag, bytes));
+        Ok(std::future::ready(Ok(())))
+    }
+
+    async fn receive(&self, from: Option<usize>, tag: u64, most: usize) -> Result<Vec<u8>> {
+        std::future::poll_fn(|_| {
+            let letters = &mut self.mail.borrow_mut().letters;
+            let fits = |letter: &(usize, usize, u64, Vec<u8>)| {
+                from.is_none_or(|from| letter.0 == from) && letter.1 == self.rank && letter.2 == tag
+            };
+            match letters.iter().position(fits) {
+                Some(place) => {
+                    let bytes = letters.remove(place).3;
+                    assert!(bytes.len() <= most, "a message of {} bytes", bytes.len());
+                    Poll::Ready(Ok(bytes))
+                }
+                None => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    async fn until(&self, done: impl Fn() -> bool) {
+        std::future::poll_fn(|_| if done() { Poll::Ready(()) } else { Poll::Pending }).await
+    }
+
     async fn broadcast(&self, bytes: Box<[u8]>, root: usize) -> Result<Box<[u8]>> {
         let all = self.exchange(bytes.into()).await;
         Ok(all[root].clone().into())
@@ -71,7 +112,7 @@ impl Ranks for Simulated {
 }
 
 /// Runs one future per rank until all are done; fails if nobody can go on.
-fn simulate<T, F: Future<Output = T>>(size: usize, rank: impl Fn(Simulated) -> F) -> Vec<T> {
+pub fn simulate<T, F: Future<Output = T>>(size: usize, rank: impl Fn(Simulated) -> F) -> Vec<T> {
     let mail = Rc::new(RefCell::new(Mail::default()));
     let mut running: Vec<Option<Pin<Box<F>>>> = (0..size)
         .map(|index| {
@@ -81,7 +122,7 @@ fn simulate<T, F: Future<Output = T>>(size: usize, rank: impl Fn(Simulated) -> F
         })
         .collect();
     let mut results: Vec<Option<T>> = (0..size).map(|_| None).collect();
-    for _ in 0..1000 {
+    for _ in 0..10_000 {
         for (index, slot) in running.iter_mut().enumerate() {
             let Some(future) = slot else { continue };
             let mut context = Context::from_waker(Waker::noop());

@@ -115,21 +115,22 @@ fn share(size: u64, distribution: Distribution, processes: u64, coordinate: u64)
         Distribution::Block(given) => given.unwrap_or(size.div_ceil(processes)).max(1),
         Distribution::Cyclic(given) => given.unwrap_or(1).max(1),
     };
-    let step = length * processes;
-    let start = coordinate * length;
+    let step = length.saturating_mul(processes);
+    let start = coordinate.saturating_mul(length);
     let reach = size.saturating_sub(start);
     let whole = if reach < length { 0 } else { (reach - length) / step + 1 };
-    let rest = reach.saturating_sub(whole * step).min(length);
+    let rest = reach.saturating_sub(whole.saturating_mul(step)).min(length);
     Share { start, whole, length, step, rest }
 }
 
 impl Share {
     /// `part` stands for one element; elements of this dimension are `pitch` bytes apart.
     fn place(&self, part: &Typemap, pitch: i64) -> Typemap {
-        let bytes = |elements: u64| (elements as i64).saturating_mul(pitch);
+        let bytes =
+            |elements: u64| i64::try_from(elements).unwrap_or(i64::MAX).saturating_mul(pitch);
         let block = |length: u64| part.hvector(length, 1, pitch);
         let whole = block(self.length).hvector(self.whole, 1, bytes(self.step));
-        let rest = self.start + self.whole * self.step;
+        let rest = self.start.saturating_add(self.whole.saturating_mul(self.step));
         Typemap::structure(&[(bytes(self.start), 1, whole), (bytes(rest), 1, block(self.rest))])
     }
 }

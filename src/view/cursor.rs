@@ -354,6 +354,19 @@ mod tests {
     }
 
     #[test]
+    fn the_last_places_there_are_stay_behind_the_first() {
+        let wide = int().hvector(2, 1, 8);
+        let ends = [(0, 1), (i64::MAX - 1, 1)];
+        let members = ends.map(|(place, count)| (place, count, wide.clone()));
+        for typemap in [int().hindexed(&ends), wide.hindexed(&ends), Typemap::structure(&members)] {
+            assert_eq!(typemap.span(), (0, i64::MAX));
+            assert_eq!(typemap.inner_monotony(), super::super::typemap::Monotony::Increasing);
+            assert_eq!(Cursor::new(&typemap, typemap.size() / 2).displacement(), i64::MAX - 1);
+            assert_eq!(typemap.size_before(1 << 62), typemap.size() / 2);
+        }
+    }
+
+    #[test]
     fn size_before_is_the_inverse_of_the_walk() {
         let inner = int().hvector(2, 1, 8);
         for typemap in [

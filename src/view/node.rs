@@ -20,6 +20,8 @@ pub struct Node {
     /// Contiguous pieces, as far as the tree can tell.
     pub(super) pieces: u64,
     pub(super) monotony: Monotony,
+    /// Every piece starts at a multiple of `1 << grain` bytes and is a multiple of it long.
+    pub(super) grain: u32,
 }
 
 #[derive(Debug)]
@@ -56,10 +58,11 @@ impl Node {
             shape: Shape::Run { element },
             size,
             first: 0,
-            end: size as i64,
+            end: 0i64.saturating_add_unsigned(size),
             last: 0,
             pieces: 1,
             monotony: Monotony::Increasing,
+            grain: size.trailing_zeros(),
         })
     }
 
@@ -73,6 +76,7 @@ impl Node {
             last: child.last.saturating_add(reach),
             pieces: child.pieces.saturating_mul(count),
             monotony,
+            grain: child.grain.min(stride.trailing_zeros()),
             shape: Shape::Repeat { child, count, stride },
         })
     }
@@ -86,6 +90,7 @@ impl Node {
             last: 0,
             pieces: 0,
             monotony: Monotony::Increasing,
+            grain: u64::BITS,
         };
         let mut ends = Vec::with_capacity(entries.len());
         for (index, entry) in entries.iter().enumerate() {
@@ -93,15 +98,16 @@ impl Node {
             node.monotony = match index.checked_sub(1).map(|before| &entries[before]) {
                 None => child.monotony,
                 Some(before) => {
-                    let step = entry.shift - before.shift;
+                    let step = entry.shift.saturating_sub(before.shift);
                     joint(node.monotony.min(child.monotony), &before.node, step, child)
                 }
             };
             node.size = node.size.saturating_add(child.size);
-            node.first = node.first.min(entry.shift + child.first);
-            node.end = node.end.max(entry.shift + child.end);
-            node.last = entry.shift + child.last;
+            node.first = node.first.min(entry.shift.saturating_add(child.first));
+            node.end = node.end.max(entry.shift.saturating_add(child.end));
+            node.last = entry.shift.saturating_add(child.last);
             node.pieces = node.pieces.saturating_add(child.pieces);
+            node.grain = node.grain.min(child.grain).min(entry.shift.trailing_zeros());
             ends.push(node.size);
         }
         node.shape = Shape::Members {
@@ -114,30 +120,31 @@ impl Node {
 
     fn blocks(element: Element, displacements: Vec<i64>, lengths: Vec<u64>) -> Arc<Node> {
         let mut monotony = Monotony::Increasing;
-        let (mut first, mut end) = (i64::MAX, i64::MIN);
+        let (mut first, mut end, mut grain) = (i64::MAX, i64::MIN, u64::BITS);
         for (index, (&displacement, &length)) in displacements.iter().zip(&lengths).enumerate() {
             if let Some(before) = index.checked_sub(1) {
-                let step = displacement - displacements[before];
+                let step = displacement.saturating_sub(displacements[before]);
                 monotony = monotony.min(step_monotony(step, 0, lengths[before] as i64, 0));
             }
             first = first.min(displacement);
-            end = end.max(displacement + length as i64);
+            end = end.max(displacement.saturating_add_unsigned(length));
+            grain = grain.min(displacement.trailing_zeros()).min(length.trailing_zeros());
         }
         let constant = lengths.iter().all(|&length| length == lengths[0]);
-        let size = lengths.iter().sum();
+        let size = lengths.iter().fold(0, |sum: u64, &length| sum.saturating_add(length));
         let last = displacements[displacements.len() - 1];
         let pieces = lengths.len() as u64;
         let lengths = if constant {
             Lengths::Constant(lengths[0])
         } else {
             let sums = lengths.iter().scan(0, |sum, &length| {
-                *sum += length;
+                *sum = length.saturating_add(*sum);
                 Some(*sum)
             });
             Lengths::Ends(sums.collect())
         };
         let shape = Shape::Blocks { element, displacements: displacements.into(), lengths };
-        Arc::new(Node { shape, size, first, end, last, pieces, monotony })
+        Arc::new(Node { shape, size, first, end, last, pieces, monotony, grain })
     }
 
     pub(super) fn as_run(&self) -> Option<Element> {
@@ -171,8 +178,8 @@ impl Node {
                     return 0;
                 }
                 // Children that start below the limit; all but the last lie below it as a whole.
-                let started = ((limit - child.first - 1) / stride + 1).clamp(0, *count as i64);
-                let whole = (started - 1).max(0);
+                let reach = (limit.saturating_sub(child.first) - 1) / stride;
+                let whole = reach.clamp(0, (*count - 1) as i64);
                 whole as u64 * child.size + child.size_before(limit - whole * stride)
             }
             Shape::Blocks { displacements, lengths, .. } => {
@@ -182,7 +189,7 @@ impl Node {
                 before + length.min((limit - displacements[index]) as u64)
             }
             Shape::Members { displacements, ends, children } => {
-                let starts = |i: usize| displacements[i] + children[i].first;
+                let starts = |i: usize| displacements[i].saturating_add(children[i].first);
                 let indices = 0..displacements.len();
                 let started = partition(indices, |i| starts(i) < limit);
                 let Some(index) = started.checked_sub(1) else { return 0 };
@@ -248,12 +255,12 @@ impl Placed {
         }
         let node = match &self.node.shape {
             Shape::Run { element } if stride == self.node.size as i64 => {
-                Node::run(*element, self.node.size * count)
+                Node::run(*element, self.node.size.saturating_mul(count))
             }
             Shape::Repeat { child, count: inner, stride: step }
                 if stride == step.saturating_mul(*inner as i64) =>
             {
-                Node::repeat(child.clone(), inner * count, *step)
+                Node::repeat(child.clone(), inner.saturating_mul(count), *step)
             }
             _ => Node::repeat(self.node, count, stride),
         };
@@ -263,7 +270,7 @@ impl Placed {
     /// The next entry starts where this one ends, and both are runs of one element.
     fn touches(&self, next: &Placed) -> Option<Element> {
         let element = self.node.as_run()?;
-        let meets = self.shift + self.node.size as i64 == next.shift;
+        let meets = self.shift.saturating_add_unsigned(self.node.size) == next.shift;
         (meets && next.node.as_run() == Some(element)).then_some(element)
     }
 
@@ -274,7 +281,8 @@ impl Placed {
             match merged.last_mut() {
                 Some(last) if last.touches(&entry).is_some() => {
                     let element = last.node.as_run().unwrap_or(Element::BYTE);
-                    last.node = Node::run(element, last.node.size + entry.node.size);
+                    let size = last.node.size.saturating_add(entry.node.size);
+                    last.node = Node::run(element, size);
                 }
                 _ => merged.push(entry),
             }
@@ -284,7 +292,7 @@ impl Placed {
         }
         let shift = merged[0].shift;
         for entry in &mut merged {
-            entry.shift -= shift;
+            entry.shift = entry.shift.saturating_sub(shift);
         }
         if let Some(element) = merged[0].node.as_run()
             && merged.iter().all(|entry| entry.node.as_run() == Some(element))
@@ -320,7 +328,7 @@ fn constant_stride(mut displacements: impl Iterator<Item = i64>) -> Option<i64> 
     let mut before = displacements.next()?;
     let mut stride = None;
     for displacement in displacements {
-        let step = displacement - before;
+        let step = displacement.checked_sub(before)?;
         if *stride.get_or_insert(step) != step {
             return None;
         }
@@ -344,16 +352,17 @@ pub(super) fn irregular_runs(
         if length == 0 {
             continue;
         }
-        let start = displacement - *shift.get_or_insert(displacement);
+        let start = displacement.saturating_sub(*shift.get_or_insert(displacement));
         if next == Some(start) {
-            *lengths.last_mut()? += length;
+            let last = lengths.last_mut()?;
+            *last = last.saturating_add(length);
         } else {
             displacements.push(start);
             lengths.push(length);
         }
-        next = Some(start + length as i64);
+        next = Some(start.saturating_add_unsigned(length));
     }
-    let shift = shift? + child.shift;
+    let shift = shift?.saturating_add(child.shift);
     if lengths.len() == 1 {
         return Some(Placed { shift, node: Node::run(element, lengths[0]) });
     }
@@ -371,7 +380,8 @@ pub(super) fn repeated_blocks(child: &Placed, extent: i64, blocks: &[(i64, u64)]
         let shape = shapes.entry(blocklength).or_insert_with(|| {
             child.clone().repeat(blocklength, extent).unwrap_or_else(|| child.clone())
         });
-        entries.push(Placed { shift: displacement + shape.shift, node: shape.node.clone() });
+        let shift = displacement.saturating_add(shape.shift);
+        entries.push(Placed { shift, node: shape.node.clone() });
     }
     entries
 }

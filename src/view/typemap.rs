@@ -119,7 +119,8 @@ impl Typemap {
             bounds.add(*displacement, typemap, *blocklength);
             let data = typemap.data.clone();
             if let Some(block) = data.and_then(|data| data.repeat(*blocklength, typemap.extent)) {
-                entries.push(Placed { shift: block.shift + displacement, node: block.node });
+                let shift = block.shift.saturating_add(*displacement);
+                entries.push(Placed { shift, node: block.node });
             }
         }
         bounds.bound(Placed::list(entries))
@@ -175,6 +176,14 @@ impl Typemap {
         self.data.as_ref().map_or(0, |data| data.node.pieces)
     }
 
+    /// Every piece, also of later repetitions, starts at a multiple of `1 << grain` bytes from
+    /// displacement 0 and is a multiple of that long.
+    pub fn grain(&self) -> u32 {
+        self.data.as_ref().map_or(u64::BITS, |data| {
+            data.node.grain.min(data.shift.trailing_zeros()).min(self.extent.trailing_zeros())
+        })
+    }
+
     /// Whether any number of them is one run that starts at displacement `shift`.
     pub fn contiguous_at(&self) -> Option<i64> {
         let data = self.data.as_ref()?;
@@ -197,8 +206,9 @@ impl Typemap {
         if self.extent <= 0 {
             return data.node.size_before(limit);
         }
-        let whole = (limit - data.node.first - 1) / self.extent;
-        whole as u64 * data.node.size + data.node.size_before(limit - whole * self.extent)
+        let whole = (limit.saturating_sub(data.node.first) - 1) / self.extent;
+        let before = (whole as u64).saturating_mul(data.node.size);
+        before.saturating_add(data.node.size_before(limit - whole * self.extent))
     }
 }
 
@@ -227,6 +237,6 @@ impl Bounds {
 
     fn bound(self, data: Option<Placed>) -> Typemap {
         let (lb, ub) = self.range.unwrap_or((0, 0));
-        Typemap { data, lb, extent: ub - lb }
+        Typemap { data, lb, extent: ub.saturating_sub(lb) }
     }
 }

@@ -164,7 +164,8 @@ fn what_is_not_in_force_is_told() {
     let info = [("cb_nodes", "8"), ("romio_cb_pfr", "enable"), ("romio_ds_write", "enable")];
     let hints = open(&info, &[("ROMIO_FSTYPE_FORCE", "ufs:")], "");
     let mut facts = facts(4);
-    let engine = "None collective calls use the individual engine in this version";
+    let engine = "None the ranks of a node share one buffer, and whoever completes a window of it \
+                  accesses the file";
     assert_eq!(why(&hints, &facts, "cb_nodes"), engine);
     assert_eq!(answer(&hints, &facts, "cb_nodes").as_deref(), Some("4"));
     assert_eq!(
@@ -248,8 +249,7 @@ fn the_display() {
     for line in [
         "          romio_ds_read            = automatic",
         "          ind_rd_buffer_size       = 4194304  (MPI_Info: abc; 'abc' is not a number of bytes)",
-        "          cb_buffer_size           = 8388608  (MPI_Info: 8M; not in force: collective calls \
-         use the individual engine in this version)",
+        "          cb_buffer_size           = 8388608  (MPI_Info: 8M)",
         "          mpiio_rs_verbose         = true  (MPICH_MPIIO_HINTS_DISPLAY: 1)",
         "          striping_unit            = 1M  (stripe_size in MPI_Info; not in force: files are \
          created with the layout of their directory in this version)",

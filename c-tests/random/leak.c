@@ -1,0 +1,92 @@
+/* What a program must not leave behind: open descriptors and memory.
+ *
+ * Memory is counted over all the programs of a launch, because MPICH keeps pools that grow by some KiB in each of them and
+ * are given back by MPI_Finalize; with Open MPI it stays the same to a few bytes.
+ * The MPI opens and allocates things of its own when they are first needed, so the first programs of a launch are not
+ * held to exact numbers; a descriptor of a file in our directory is always a leak. */
+#include "random.h"
+
+#include <dirent.h>
+#include <malloc.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FIRST_PROGRAMS = 8, GROWTH_LIMIT = 1 << 20 };
+
+static int programs;      /* so far in this launch */
+static int most;          /* descriptors after any of the first programs */
+static size_t in_use;     /* bytes after the first programs */
+static long growth;       /* the most of them since then */
+
+/* Counts the descriptors, and complains about one of a file below our directory. */
+static int count_descriptors(void)
+{
+    int count = 0;
+    DIR *all = opendir("/proc/self/fd");
+    if (!all) fail("/proc/self/fd cannot be read");
+    for (struct dirent *entry; (entry = readdir(all));) {
+        char target[4096];
+        ssize_t length = readlinkat(dirfd(all), entry->d_name, target, sizeof target - 1);
+        if (length < 0) continue;
+        target[length] = 0;
+        if (strncmp(target, options.directory, strlen(options.directory)) == 0 && strstr(target, "/random."))
+            fail("a descriptor was left open: %s", target);
+        count++;
+    }
+    closedir(all);
+    return count;
+}
+
+static size_t allocated(void)
+{
+#if __GLIBC_PREREQ(2, 33)
+    struct mallinfo2 all = mallinfo2();
+    return all.uordblks + all.hblkhd;
+#else
+    return 0;
+#endif
+}
+
+/* Between hosts MPICH makes a pool, the largest of 8 MiB, when the first message of some length comes that a rank does not
+ * yet wait for, which may be in any program: here such messages come from each to each before anything is counted. */
+static void send_unexpected(void)
+{
+    static char out[1 << 15], in[1 << 15];
+    int rank, ranks, other, length;
+    MPI_Request request;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (other = 1; other < ranks; other++)
+        for (length = 8; length <= (int)sizeof out; length *= 2) {
+            int to = (rank + other) % ranks, from = (rank - other + ranks) % ranks, found = 0;
+            MPI_Isend(out, length * 3 / 4, MPI_BYTE, to, 0, MPI_COMM_WORLD, &request);
+            while (!found) MPI_Iprobe(from, 0, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+            MPI_Recv(in, length, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+}
+
+void check_leaks(void)
+{
+    if (programs == 0) send_unexpected();
+    int descriptors = count_descriptors();
+    size_t bytes = allocated();
+    programs++;
+    say("%d descriptors, %zu bytes in use after the program", descriptors, bytes);
+    if (programs <= FIRST_PROGRAMS) {
+        if (descriptors > most) most = descriptors;
+        in_use = bytes;
+    } else if (descriptors > most)
+        fail("%d descriptors are open after the program, %d were before", descriptors, most);
+    else if (bytes > in_use + GROWTH_LIMIT)
+        fail("%zu bytes are in use, %zu were after the first programs of this launch", bytes, in_use);
+    else if ((long)(bytes - in_use) > growth)
+        growth = (long)(bytes - in_use);
+}
+
+long memory_growth(void)
+{
+    long highest;
+    must(MPI_Allreduce(&growth, &highest, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD));
+    return highest;
+}

@@ -1,0 +1,275 @@
+//! Two-phase access through collective buffers, one on each node, that the ranks there share.
+//!
+//! The file is handled window by window. For a write all ranks put their pieces into the window,
+//! and it goes to the file in one call, or in a few where nobody put anything; for a read it comes
+//! in one call, and the ranks pick their pieces out. Who has to do with which window follows from
+//! the parts that the ranks told each other at the start.
+//!
+//! With several nodes each window has an owner, the node that accesses the file for it. The ranks
+//! of another node fill it in their own buffer all the same, and what they put there goes to the
+//! owner as one message; a window that was read goes to the other nodes as one message each.
+//!
+//! Nobody waits in a circle: a rank goes through its windows in file order, and what it waits for
+//! at a window depends on no later one.
+
+mod nodes;
+mod parcel;
+mod part;
+mod ring;
+mod visitor;
+mod windows;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::pin::Pin;
+
+pub use self::nodes::Nodes;
+pub use self::part::Part;
+use self::ring::Slot;
+pub use self::ring::{Ring, SLOT_SIZE};
+use self::visitor::Visitor;
+use self::windows::{Window, Windows, wanted};
+use super::individual::{Access, Done};
+use super::ranks::Ranks;
+use crate::driver::Driver;
+use crate::error::Result;
+use crate::operation::Direction;
+
+/// How a collective access goes through the ring.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Every rank's part of the file.
+    parts: Vec<Range<u64>>,
+    /// Bytes in a window.
+    window_size: u64,
+    /// Pieces start and end at multiples of `1 << grain`.
+    grain: u32,
+}
+
+/// Windows smaller than this cost more to agree about than to move.
+const SMALLEST_WINDOW: u64 = 64 << 10;
+
+impl Shape {
+    /// For these parts, cut so that all ranks find work.
+    pub fn new(parts: &[Part]) -> Shape {
+        let start = parts.iter().filter(|part| part.size > 0).map(|part| part.start).min();
+        let end = parts.iter().map(|part| part.end).max();
+        let span = end.unwrap_or(0) - start.unwrap_or(0);
+        let share = (span / (2 * parts.len() as u64)).next_power_of_two();
+        Shape::with_windows(parts, share.clamp(SMALLEST_WINDOW, SLOT_SIZE as u64))
+    }
+
+    /// With windows of `size` bytes, a power of two, if the marks are enough for as many.
+    pub fn with_windows(parts: &[Part], size: u64) -> Shape {
+        let grains = parts.iter().filter(|part| part.size > 0).map(|part| part.grain);
+        let grain = grains.min().unwrap_or(0).min(size.trailing_zeros());
+        let window_size = size.min(Ring::window_size(grain));
+        Shape { parts: parts.iter().map(Part::range).collect(), window_size, grain }
+    }
+
+    /// Where in the file the first byte of the window's slot lies.
+    fn start_of(&self, window: &Window) -> u64 {
+        window.range.start / self.window_size * self.window_size
+    }
+
+    /// Where in the slot the window's bytes are.
+    fn inside(&self, window: &Window) -> Range<usize> {
+        let start = self.start_of(window);
+        (window.range.start - start) as usize..(window.range.end - start) as usize
+    }
+}
+
+/// Moves this rank's bytes, together with all others.
+pub async fn transfer<R: Ranks>(
+    ranks: &R,
+    buffer: (&Ring, &Nodes),
+    driver: &dyn Driver,
+    access: &Access<'_>,
+    shape: &Shape,
+) -> Result<Done> {
+    let (ring, nodes) = buffer;
+    let node = nodes.of(ranks.rank());
+    let own = shape.parts[ranks.rank()].clone();
+    let visitor = Visitor::new(driver, access, shape);
+    let mut walk = Walk { ranks, ring, nodes, node, own, shape, visitor, sent: VecDeque::new() };
+    let mut windows = Windows::new(&shape.parts, nodes, node, shape.window_size);
+    let mut count = 0;
+    while let Some(window) = windows.next() {
+        count += 1;
+        match access.direction {
+            Direction::Write => walk.write(&window).await,
+            Direction::Read => walk.read(&window, &windows).await,
+        }
+    }
+    walk.sent_all_but(0).await;
+    ring.pass(count);
+    walk.visitor.finish()
+}
+
+/// Most messages that a rank has under way: two, so that one is packed while another travels.
+const UNDER_WAY: usize = 2;
+
+/// Bytes before the data of a window that was read: how many there were.
+const FOUND_SIZE: usize = 8;
+
+/// A rank on its way through the windows.
+struct Walk<'a, 'b, R> {
+    ranks: &'a R,
+    ring: &'a Ring,
+    nodes: &'a Nodes,
+    node: usize,
+    /// This rank's part of the file.
+    own: Range<u64>,
+    shape: &'a Shape,
+    visitor: Visitor<'a, 'b>,
+    /// Messages under way.
+    sent: VecDeque<Pin<Box<dyn Future<Output = Result<()>> + 'a>>>,
+}
+
+impl<R: Ranks> Walk<'_, '_, R> {
+    /// Whether this rank speaks for its node about a window.
+    fn hosts(&self, window: &Window) -> bool {
+        self.nodes.host(self.node, window.index) == self.ranks.rank()
+    }
+
+    async fn write(&mut self, window: &Window) {
+        let visits = window.concerns(&self.own);
+        let serves = !window.guests.is_empty() && self.hosts(window);
+        if !visits && !serves {
+            return;
+        }
+        let slot = self.ring.slot(window.number);
+        self.ranks.until(|| slot.is_free()).await;
+        if visits {
+            self.visitor.fill(&slot, window);
+            self.leave_filled(&slot, window).await;
+        }
+        if serves {
+            for _ in &window.guests {
+                let inside = self.shape.inside(window);
+                let most = parcel::largest(self.shape.grain, &inside);
+                let parcel = self.ranks.receive(None, window.sequence, most).await;
+                if let Some(parcel) = self.visitor.note(parcel) {
+                    parcel::unpack(&parcel, &slot, self.shape.grain, inside);
+                }
+                self.leave_filled(&slot, window).await;
+            }
+        }
+    }
+
+    /// A rank, or a node that a host stands for, has filled its part of the window. The last sends
+    /// it on its way.
+    async fn leave_filled(&mut self, slot: &Slot<'_>, window: &Window) {
+        if !slot.leave(window.visitors + window.guests.len() as u64) {
+            return;
+        }
+        if window.owner == self.node {
+            self.visitor.write_out(slot, window);
+        } else {
+            let parcel = parcel::pack(slot, self.shape.grain, self.shape.inside(window));
+            self.send(self.nodes.host(window.owner, window.index), window, parcel).await;
+        }
+        slot.release();
+    }
+
+    async fn read(&mut self, window: &Window, rest: &Windows<'_>) {
+        let visits = window.concerns(&self.own);
+        let owned = window.owner == self.node;
+        let serves = self.hosts(window) && !(owned && window.guests.is_empty());
+        if !visits && !serves {
+            return;
+        }
+        let slot = self.ring.slot(window.number);
+        if owned {
+            self.fetch(&slot, window, rest).await;
+        } else if serves {
+            self.ranks.until(|| slot.is_free()).await;
+            self.receive_read(&slot, window).await;
+        } else {
+            self.ranks.until(|| slot.published().is_some()).await;
+        }
+        let found = slot.published().unwrap_or(0);
+        if owned && serves {
+            self.send_read(&slot, window, found).await;
+            self.leave_emptied(&slot, window);
+        }
+        if visits {
+            self.visitor.empty(&slot, window, found);
+            self.leave_emptied(&slot, window);
+        }
+    }
+
+    /// A rank, or the host that has told the other nodes, needs the window no longer.
+    fn leave_emptied(&self, slot: &Slot<'_>, window: &Window) {
+        if slot.leave(window.visitors + u64::from(!window.guests.is_empty())) {
+            slot.release();
+        }
+    }
+
+    /// Sees to it that the window is read, by this rank or another of its node. While another does,
+    /// this one reads a window that will be wanted next.
+    async fn fetch(&mut self, slot: &Slot<'_>, window: &Window, rest: &Windows<'_>) {
+        self.ranks.until(|| slot.is_free()).await;
+        if slot.claim() {
+            self.visitor.read_in(slot, window);
+        }
+        for next in rest.clone().take(self.ring.slots() as usize - 1) {
+            if slot.published().is_some() {
+                return;
+            }
+            let place = self.ring.slot(next.number);
+            if next.owner == self.node && place.claim() {
+                self.visitor.read_in(&place, &next);
+            }
+        }
+        self.ranks.until(|| slot.published().is_some()).await;
+    }
+
+    /// Sends the other nodes what they want of a window that was read.
+    async fn send_read(&mut self, slot: &Slot<'_>, window: &Window, found: u64) {
+        let start = self.shape.start_of(window);
+        for &guest in &window.guests {
+            let wanted = wanted(&window.range, &self.shape.parts, self.nodes.ranks(guest));
+            let end = wanted.end.min(window.range.start + found).max(wanted.start);
+            let bytes = slot.bytes().skip((wanted.start - start) as usize);
+            let mut message = found.to_le_bytes().to_vec();
+            message.extend(bytes.take((end - wanted.start) as usize).to_vec());
+            self.send(self.nodes.host(guest, window.index), window, message).await;
+        }
+    }
+
+    /// Puts what the owner has read into the slot. A failure is published as an empty window.
+    async fn receive_read(&mut self, slot: &Slot<'_>, window: &Window) {
+        let wanted = wanted(&window.range, &self.shape.parts, self.nodes.ranks(self.node));
+        let most = FOUND_SIZE + (wanted.end - wanted.start) as usize;
+        let from = self.nodes.host(window.owner, window.index);
+        let message = self.ranks.receive(Some(from), window.sequence, most).await;
+        let mut found = 0;
+        if let Some(message) = self.visitor.note(message)
+            && let Some((head, bytes)) = message.split_first_chunk::<FOUND_SIZE>()
+        {
+            found = u64::from_le_bytes(*head);
+            let place = (wanted.start - self.shape.start_of(window)) as usize;
+            slot.bytes().skip(place).take(bytes.len()).fill_from(bytes);
+        }
+        slot.publish(found);
+    }
+
+    async fn send(&mut self, to: usize, window: &Window, message: Vec<u8>) {
+        self.sent_all_but(UNDER_WAY - 1).await;
+        let started = self.ranks.send(to, window.sequence, message);
+        if let Some(sent) = self.visitor.note(started) {
+            self.sent.push_back(Box::pin(sent));
+        }
+    }
+
+    /// Waits until at most so many messages are under way.
+    async fn sent_all_but(&mut self, count: usize) {
+        while self.sent.len() > count {
+            if let Some(sent) = self.sent.pop_front() {
+                let sent = sent.await;
+                self.visitor.note(sent);
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Memory that several ranks see, each at an address of its own.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use super::piece::{Piece, Scratch};
+use crate::error::{Class, Error, Result};
+
+/// A stretch of memory in which ranks of one node leave words and bytes for each other.
+#[derive(Clone)]
+pub struct Shared {
+    base: NonNull<u8>,
+    size: usize,
+    /// What keeps it alive, where the value itself does.
+    _owner: Option<Arc<Scratch>>,
+}
+
+// SAFETY: the memory is there for the whole process; words in it are atomic, and pieces of it
+// are used by the rules of `Piece`.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    /// Takes `size` bytes at `base`, which every rank sees.
+    ///
+    /// # Safety
+    /// The bytes must be aligned for a word and stay valid while the value is used.
+    pub unsafe fn new(base: NonNull<u8>, size: usize) -> Shared {
+        Shared { base, size, _owner: None }
+    }
+
+    /// Zeros in memory of this process, for ranks that live in it.
+    pub fn of_process(size: usize) -> Result<Shared> {
+        let mut scratch = Scratch::new(size)?;
+        let piece = scratch.piece(size);
+        piece.zero();
+        let base = NonNull::new(piece.address()).unwrap_or(NonNull::dangling());
+        Ok(Shared { base, size, _owner: Some(Arc::new(scratch)) })
+    }
+
+    /// Makes the memory ready, with zeros in its first `clean` bytes. It often lies in a file system
+    /// of its own, which may be full: that is found out here and not by a signal later.
+    pub fn prepare(&self, clean: usize) -> Result<()> {
+        let page = 4096;
+        let start = self.base.as_ptr() as usize / page * page;
+        let length = self.base.as_ptr() as usize + self.size - start;
+        // SAFETY: the pages hold the memory, and asking for them changes nothing in them.
+        let code =
+            unsafe { libc::madvise(start as *mut libc::c_void, length, libc::MADV_POPULATE_WRITE) };
+        let cause = std::io::Error::last_os_error();
+        // Kernels before 5.14 do not know the request.
+        if code != 0 && cause.raw_os_error() != Some(libc::EINVAL) {
+            let text = format!("no room for {} bytes of shared memory: {cause}", self.size);
+            return Err(Error::new(Class::NoMem, text));
+        }
+        self.piece(0, clean).zero();
+        Ok(())
+    }
+
+    /// The word that starts at byte `offset`, a multiple of 8.
+    pub fn word(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset.is_multiple_of(8) && offset + 8 <= self.size);
+        // SAFETY: inside, aligned, and only ever used as an atomic word.
+        unsafe { &*self.base.as_ptr().add(offset).cast::<AtomicU64>() }
+    }
+
+    /// The half of a word that starts at byte `offset`, a multiple of 4.
+    pub fn half_word(&self, offset: usize) -> &AtomicU32 {
+        assert!(offset.is_multiple_of(4) && offset + 4 <= self.size);
+        // SAFETY: inside, aligned, and only ever used as an atomic half word.
+        unsafe { &*self.base.as_ptr().add(offset).cast::<AtomicU32>() }
+    }
+
+    /// `size` bytes from `offset` on.
+    pub fn piece(&self, offset: usize, size: usize) -> Piece {
+        assert!(offset + size <= self.size);
+        // SAFETY: inside, and valid by the promise of `new`.
+        unsafe { Piece::new(self.base.as_ptr().add(offset), size) }
+    }
+}
