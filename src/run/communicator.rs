@@ -3,10 +3,10 @@
 //! Ranks of one node meet at a board in shared memory; ranks of several send messages.
 
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::block_on;
 use super::board::{self, Board};
@@ -28,8 +28,8 @@ pub struct Communicator {
     /// One more than the rings of the bell when somebody last looked for what it tells; 0 once
     /// that has come.
     listening: AtomicU64,
-    /// How often to look before going to sleep.
-    looks: u32,
+    /// How many waits are to sleep at once.
+    hurried: AtomicU32,
 }
 
 /// The collective buffer of a node, and whose it is.
@@ -44,9 +44,14 @@ struct SharedRing {
 /// Longest sleep: the MPI must be called now and then, another rank may need a message of ours.
 const NAP: Duration = Duration::from_millis(1);
 
-/// Looks before a sleep where every rank has a core of its own: some microseconds, as long as a
-/// sleep and a waking take.
-const LOOKS: u32 = 2000;
+/// As long as a sleep and a waking take, together with what the others do meanwhile.
+const LINGER: Duration = Duration::from_micros(50);
+
+/// Ranks that only look whether they may go on give a core back sooner.
+const LONG_YIELD: Duration = Duration::from_micros(200);
+
+/// Waits until lingering is tried again.
+const HURRIED_WAITS: u32 = 200;
 
 impl Communicator {
     /// Takes over `comm`, which nobody else sends on. Collective.
@@ -56,11 +61,10 @@ impl Communicator {
             1 => NodeInfo { node_count: 1, node_size: 1, node_rank: 0 },
             _ => comm.node_info()?,
         };
-        let crowded = nodes.node_size > std::thread::available_parallelism().map_or(1, usize::from);
-        let looks = if crowded { 0 } else { LOOKS };
         let (ring, listening) = (OnceLock::new(), AtomicU64::new(0));
+        let hurried = AtomicU32::new(0);
         let mut ranks =
-            Communicator { comm, rank, size, nodes, meeting: None, ring, listening, looks };
+            Communicator { comm, rank, size, nodes, meeting: None, ring, listening, hurried };
         if size > 1 && nodes.node_count == 1 {
             let bytes = Board::memory_size(size);
             let window = ranks.shared_window(comm, bytes, bytes)?;
@@ -75,17 +79,39 @@ impl Communicator {
         let heard = self.listening.load(Relaxed);
         match self.bell() {
             Some(bell) if heard > 0 => {
-                for _ in 0..self.looks {
-                    if u64::from(bell.count()) + 1 != heard {
-                        return;
-                    }
-                    std::hint::spin_loop();
+                if !self.linger(bell, heard) {
+                    bell.sleep((heard - 1) as u32, NAP);
+                    self.comm.progress();
                 }
-                bell.sleep((heard - 1) as u32, NAP);
-                self.comm.progress();
             }
             _ => std::thread::yield_now(),
         }
+    }
+
+    /// Lets others run for a moment, and answers whether the bell has rung meanwhile. Sooner than
+    /// sleeping and waking, as long as nobody else wants the cores: a yield that takes long shows
+    /// that somebody does, and then the next waits sleep at once.
+    fn linger(&self, bell: &Bell, heard: u64) -> bool {
+        let hurried = self.hurried.load(Relaxed);
+        if hurried > 0 {
+            self.hurried.store(hurried - 1, Relaxed);
+            return false;
+        }
+        let started = Instant::now();
+        let mut before = Duration::ZERO;
+        while before < LINGER {
+            std::thread::yield_now();
+            if u64::from(bell.count()) + 1 != heard {
+                return true;
+            }
+            let now = started.elapsed();
+            if now - before > LONG_YIELD {
+                self.hurried.store(HURRIED_WAITS, Relaxed);
+                return false;
+            }
+            before = now;
+        }
+        false
     }
 
     /// What rings when ranks of this node change what others may wait for.
