@@ -3,8 +3,8 @@
 //! Ranks of one node meet at a board in shared memory; ranks of several send messages.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use crate::memory::{Bell, Marks, Piece, Shared};
 
 /// Bytes of the file in one slot at most.
-pub const SLOT_SIZE: usize = 1 << 20;
+pub const SLOT_SIZE: usize = 512 << 10;
 
 /// Marks of one slot: a mark for each byte of a quarter of it, or for four bytes each of all.
 const MARKS_SIZE: usize = SLOT_SIZE / 4;
