@@ -1,6 +1,10 @@
 //! Random typemaps, each with the plain list of its bytes beside it.
 
+use std::sync::Arc;
+
+use crate::memory::UserMemory;
 use crate::view::array::{Darray, Distribution, Order};
+use crate::view::layout::View;
 use crate::view::typemap::{Monotony, Typemap};
 
 /// splitmix64: small, and the same everywhere.
@@ -226,5 +230,79 @@ impl Typed {
     pub fn byte(&self, position: u64) -> i64 {
         let size = self.bytes.len() as u64;
         self.bytes[(position % size) as usize] + (position / size) as i64 * self.extent()
+    }
+}
+
+/// What one rank accesses.
+#[derive(Debug)]
+pub struct Own {
+    pub view: Typed,
+    pub displacement: u64,
+    pub position: u64,
+    pub memory: Typed,
+    pub count: u64,
+}
+
+impl Own {
+    pub fn random(random: &mut Random) -> Own {
+        let view = Typed::random(random, true);
+        let memory = Typed::random(random, false);
+        Own {
+            displacement: random.below(50),
+            position: random.below(2 * view.bytes.len() as u64 + 1),
+            view,
+            memory,
+            count: random.below(4),
+        }
+    }
+
+    /// Bytes of the access.
+    pub fn size(&self) -> u64 {
+        self.count * self.memory.bytes.len() as u64
+    }
+
+    /// Where the memory starts in a buffer that holds all of it, and the buffer's size.
+    pub fn room(&self) -> (i64, usize) {
+        let places = (0..self.size()).map(|position| self.memory.byte(position));
+        let low = places.clone().min().unwrap_or(0).min(0);
+        let high = places.max().unwrap_or(0).max(0) + 1;
+        (-low, (high - low) as usize)
+    }
+
+    /// Where in the file byte `index` of the access lies.
+    pub fn offset(&self, index: u64) -> usize {
+        (self.displacement as i64 + self.view.byte(self.position + index)) as usize
+    }
+
+    /// The view as engines know it.
+    pub fn as_view(&self) -> View {
+        let filetype = Arc::new(self.view.typemap.clone());
+        View { displacement: self.displacement, etype_size: 1, filetype }
+    }
+
+    /// The memory, in a buffer that has `room` for it.
+    pub fn user_memory(&self, buffer: &mut [u8]) -> UserMemory {
+        UserMemory::within(buffer, self.room().0, self.memory.typemap.clone(), self.count)
+    }
+
+    /// What a read of `file` fills the buffer with, and how many bytes it finds.
+    pub fn expected_read(&self, file: &[u8], before: u8) -> (Vec<u8>, u64) {
+        let (origin, room) = self.room();
+        let mut expected = vec![before; room];
+        let mut size = 0;
+        for index in 0..self.size() {
+            let Some(&byte) = file.get(self.offset(index)) else { break };
+            expected[(origin + self.memory.byte(index)) as usize] = byte;
+            size = index + 1;
+        }
+        (expected, size)
+    }
+
+    /// Whether pieces overlap in memory, which may be filled in any order then: MPI forbids
+    /// reading so.
+    pub fn overlaps_in_memory(&self) -> bool {
+        let mut places: Vec<i64> = (0..self.size()).map(|i| self.memory.byte(i)).collect();
+        places.sort_unstable();
+        places.windows(2).any(|pair| pair[0] == pair[1])
     }
 }

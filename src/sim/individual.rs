@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::case::{Random, Typed};
+use super::case::{Own, Random};
 use super::disk::Disk;
 use crate::engine::individual::{Access, Done, Plan, transfer};
 use crate::engine::sieve::{Gate, Sieving};
@@ -15,11 +15,7 @@ use crate::view::typemap::Typemap;
 /// One access of one rank.
 #[derive(Debug)]
 struct Case {
-    view: Typed,
-    displacement: u64,
-    position: u64,
-    memory: Typed,
-    count: u64,
+    own: Own,
     file: Vec<u8>,
     plan: Plan,
 }
@@ -27,19 +23,14 @@ struct Case {
 impl Case {
     fn random(seed: u64) -> Case {
         let mut random = Random::new(seed);
-        let view = Typed::random(&mut random, true);
-        let memory = Typed::random(&mut random, false);
+        let own = Own::random(&mut random);
         let size = random.below(6000);
         let sieving = |random: &mut Random| Sieving {
             stride: [0, 8, 100, u64::MAX][random.below(4) as usize],
             buffer_size: [1, 7, 64, 1000, 100_000][random.below(5) as usize],
         };
         Case {
-            displacement: random.below(50),
-            position: random.below(2 * view.bytes.len() as u64 + 1),
-            view,
-            memory,
-            count: random.below(4),
+            own,
             file: (0..size).map(|_| random.next() as u8).collect(),
             plan: Plan {
                 threads: 1,
@@ -51,31 +42,13 @@ impl Case {
         }
     }
 
-    fn size(&self) -> u64 {
-        self.count * self.memory.bytes.len() as u64
-    }
-
-    /// Where the case's memory starts in a buffer that holds all of it, and the buffer's size.
-    fn room(&self) -> (i64, usize) {
-        let places = (0..self.size()).map(|position| self.memory.byte(position));
-        let low = places.clone().min().unwrap_or(0).min(0);
-        let high = places.max().unwrap_or(0).max(0) + 1;
-        (-low, (high - low) as usize)
-    }
-
     fn run(&self, direction: Direction, disk: &Disk, memory: &mut [u8]) -> Result<Done> {
-        let (origin, _) = self.room();
-        let typemap = self.memory.typemap.clone();
-        let user = UserMemory::within(memory, origin, typemap, self.count);
-        let view = View {
-            displacement: self.displacement,
-            etype_size: 1,
-            filetype: Arc::new(self.view.typemap.clone()),
-        };
+        let user = self.own.user_memory(memory);
+        let view = self.own.as_view();
         let access = Access {
             direction,
             view: &view,
-            position: self.position,
+            position: self.own.position,
             memory: &user,
             plan: self.plan,
             gate: &Gate::default(),
@@ -84,31 +57,27 @@ impl Case {
         assert_eq!(disk.locks_left(), 0);
         result
     }
-
-    fn offset(&self, index: u64) -> usize {
-        (self.displacement as i64 + self.view.byte(self.position + index)) as usize
-    }
 }
 
 #[test]
 fn writes_what_a_plain_loop_would() {
     for seed in 1..=4000 {
         let case = Case::random(seed);
-        let (origin, room) = case.room();
+        let (origin, room) = case.own.room();
         let mut random = Random::new(seed + 1);
         let mut memory: Vec<u8> = (0..room).map(|_| random.next() as u8).collect();
         let before = memory.clone();
         let disk = Disk::with(case.file.clone());
         let done = case.run(Direction::Write, &disk, &mut memory).unwrap();
-        assert_eq!(done.size, case.size(), "seed {seed}: {case:?}");
+        assert_eq!(done.size, case.own.size(), "seed {seed}: {case:?}");
 
         let mut expected = case.file.clone();
-        for index in 0..case.size() {
-            let offset = case.offset(index);
+        for index in 0..case.own.size() {
+            let offset = case.own.offset(index);
             if expected.len() <= offset {
                 expected.resize(offset + 1, 0);
             }
-            expected[offset] = before[(origin + case.memory.byte(index)) as usize];
+            expected[offset] = before[(origin + case.own.memory.byte(index)) as usize];
         }
         assert!(*disk.bytes.lock() == expected, "wrong file: seed {seed}: {case:?}");
         assert!(memory == before, "the user's memory has changed: seed {seed}: {case:?}");
@@ -119,23 +88,12 @@ fn writes_what_a_plain_loop_would() {
 fn reads_what_a_plain_loop_would() {
     for seed in 1..=4000 {
         let case = Case::random(seed);
-        let (origin, room) = case.room();
-        let mut memory = vec![0xEE; room];
+        let mut memory = vec![0xEE; case.own.room().1];
         let disk = Disk::with(case.file.clone());
         let done = case.run(Direction::Read, &disk, &mut memory).unwrap();
-
-        let mut expected = vec![0xEE; room];
-        let mut size = 0;
-        for index in 0..case.size() {
-            let Some(&byte) = case.file.get(case.offset(index)) else { break };
-            expected[(origin + case.memory.byte(index)) as usize] = byte;
-            size = index + 1;
-        }
+        let (expected, size) = case.own.expected_read(&case.file, 0xEE);
         assert_eq!(done.size, size, "seed {seed}: {case:?}");
-        // Pieces that overlap in memory may be filled in any order: MPI forbids reading so.
-        let mut places: Vec<i64> = (0..case.size()).map(|i| case.memory.byte(i)).collect();
-        places.sort_unstable();
-        let overlap = places.windows(2).any(|pair| pair[0] == pair[1]);
+        let overlap = case.own.overlaps_in_memory();
         assert!(overlap || memory == expected, "wrong memory: seed {seed}: {case:?}");
     }
 }
@@ -169,10 +127,10 @@ fn a_view_that_names_bytes_twice_is_read_byte_by_byte() {
 fn a_failing_disk_is_an_error_and_leaves_no_lock() {
     for seed in 1..=500 {
         let case = Case::random(seed);
-        if case.size() == 0 {
+        if case.own.size() == 0 {
             continue;
         }
-        let (_, room) = case.room();
+        let (_, room) = case.own.room();
         for direction in [Direction::Read, Direction::Write] {
             for fails_at in 1..4 {
                 let mut memory = vec![1; room];

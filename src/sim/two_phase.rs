@@ -1,8 +1,6 @@
 //! Ranks that access a file together must leave in it what a plain loop over bytes could have.
 
-use std::sync::Arc;
-
-use super::case::{Random, Typed};
+use super::case::{Own, Random};
 use super::disk::Disk;
 use super::ranks::{Simulated, simulate};
 use crate::engine::individual::{Access, Plan};
@@ -13,47 +11,6 @@ use crate::engine::two_phase::{Nodes, Part, Ring, Shape, transfer};
 use crate::error::Result;
 use crate::memory::{Bell, Shared, UserMemory};
 use crate::operation::Direction;
-use crate::view::layout::View;
-
-/// What one rank accesses.
-#[derive(Debug)]
-struct Own {
-    view: Typed,
-    displacement: u64,
-    position: u64,
-    memory: Typed,
-    count: u64,
-}
-
-impl Own {
-    fn random(random: &mut Random) -> Own {
-        let view = Typed::random(random, true);
-        let memory = Typed::random(random, false);
-        Own {
-            displacement: random.below(50),
-            position: random.below(2 * view.bytes.len() as u64 + 1),
-            view,
-            memory,
-            count: random.below(4),
-        }
-    }
-
-    fn size(&self) -> u64 {
-        self.count * self.memory.bytes.len() as u64
-    }
-
-    /// Where the memory starts in a buffer that holds all of it, and the buffer's size.
-    fn room(&self) -> (i64, usize) {
-        let places = (0..self.size()).map(|position| self.memory.byte(position));
-        let low = places.clone().min().unwrap_or(0).min(0);
-        let high = places.max().unwrap_or(0).max(0) + 1;
-        (-low, (high - low) as usize)
-    }
-
-    fn offset(&self, index: u64) -> usize {
-        (self.displacement as i64 + self.view.byte(self.position + index)) as usize
-    }
-}
 
 /// One access of all ranks.
 #[derive(Debug)]
@@ -92,12 +49,8 @@ impl Case {
     fn run(&self, direction: Direction, disk: &Disk, memory: &mut [Vec<u8>]) -> Vec<Result<u64>> {
         let buffer = |_| Shared::of_process(Ring::size(self.slots).0).unwrap();
         let shared: Vec<Shared> = (0..self.nodes.count()).map(buffer).collect();
-        let users: Vec<UserMemory> = (self.ranks.iter().zip(memory))
-            .map(|(own, memory)| {
-                let typemap = own.memory.typemap.clone();
-                UserMemory::within(memory, own.room().0, typemap, own.count)
-            })
-            .collect();
+        let users: Vec<UserMemory> =
+            (self.ranks.iter().zip(memory)).map(|(own, memory)| own.user_memory(memory)).collect();
         let (users, shared) = (&users, &shared);
         simulate(self.ranks.len(), |ranks| async move {
             let bell = Bell::new(Shared::of_process(Bell::SIZE).unwrap(), 0);
@@ -119,11 +72,7 @@ impl Case {
         memory: &UserMemory,
     ) -> Result<u64> {
         let own = &self.ranks[ranks.rank];
-        let view = View {
-            displacement: own.displacement,
-            etype_size: 1,
-            filetype: Arc::new(own.view.typemap.clone()),
-        };
+        let view = own.as_view();
         let plan = Plan { threads: 1, locked_writes: self.locked_writes, ..Plan::default() };
         let gate = &Gate::default();
         let position = own.position;
@@ -191,18 +140,9 @@ fn reads_what_a_plain_loop_would() {
         let results = case.run(Direction::Read, &disk, &mut memory);
         for (rank, result) in results.into_iter().enumerate() {
             let own = &case.ranks[rank];
-            let mut expected = vec![0xEE; own.room().1];
-            let mut size = 0;
-            for index in 0..own.size() {
-                let Some(&byte) = case.file.get(own.offset(index)) else { break };
-                expected[(own.room().0 + own.memory.byte(index)) as usize] = byte;
-                size = index + 1;
-            }
+            let (expected, size) = own.expected_read(&case.file, 0xEE);
             assert_eq!(result.unwrap(), size, "seed {seed}, rank {rank}");
-            // Pieces that overlap in memory may be filled in any order: MPI forbids reading so.
-            let mut places: Vec<i64> = (0..own.size()).map(|i| own.memory.byte(i)).collect();
-            places.sort_unstable();
-            let overlap = places.windows(2).any(|pair| pair[0] == pair[1]);
+            let overlap = own.overlaps_in_memory();
             assert!(overlap || memory[rank] == expected, "seed {seed}, rank {rank}");
         }
     }
