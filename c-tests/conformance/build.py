@@ -16,7 +16,7 @@ CORES = os.cpu_count() or 1
 PACKAGES = {
     "romio": ["dpkg-dev"],
     "mpich": ["dpkg-dev", "g++", "perl"],
-    "mpi4py": ["python3-venv"],
+    "mpi4py": ["python3-pip", "python3-venv"],
     "hdf5": ["dpkg-dev", "libhdf5-openmpi-dev", "libhdf5-mpich-dev"],
     "pnetcdf": ["dpkg-dev", "g++", "m4", "make"],
 }
