@@ -62,7 +62,7 @@ def fetch_mpi4py(folder):
     if found:
         return found
     say(f"fetching {MPI4PY}")
-    run([sys.executable, "-m", "pip", "download", "--no-binary", ":all:", "--no-deps", MPI4PY],
+    run([sys.executable, "-m", "pip", "download", "--no-binary", "mpi4py", "--no-deps", MPI4PY],
         folder / "mpi4py.log", cwd=folder)
     run(["tar", "xzf", *folder.glob("mpi4py-*.tar.gz")], folder / "mpi4py.log", cwd=folder)
     return unpacked(folder, "mpi4py")
