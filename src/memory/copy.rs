@@ -68,13 +68,13 @@ unsafe fn fixed<const LENGTH: usize>(way: Way, first: *mut u8, packed: *mut u8, 
     }
 }
 
-/// Asks the processor for the pieces that come half a page later.
+/// Asks the processor for the pieces that come a page later.
 ///
 /// Its own prefetching stops at the end of each page. Pieces of less than 8 bytes are so many to
 /// a cache line that asking costs more than waiting.
 #[inline(always)]
 fn expect<const LENGTH: usize>(far: *const u8) {
-    const AHEAD: usize = 2048;
+    const AHEAD: usize = 4096;
     #[cfg(target_arch = "x86_64")]
     if LENGTH >= 8 {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
