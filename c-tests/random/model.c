@@ -78,7 +78,8 @@ static bool looks_at_size(const Access *access)
 
 static bool changes_size(const Access *access)
 {
-    return access->routine->write && access->last > access->file->size;
+    /* beyond the size at the last synchronisation, not the present one: what has grown it since may come later in time */
+    return access->routine->write && access->last > access->file->stable_size;
 }
 
 bool access_conflicts(const Access *access)
