@@ -26,8 +26,9 @@ pub(super) const STAGE_SIZE: u64 = 256 << 10;
 /// Pieces of memory from this size on are cheaper in a vectored call than copied.
 const VECTORED_PIECE: u64 = 16 << 10;
 
-/// Gathering pieces up to this size takes longer than writing them.
-const TINY_PIECE: u64 = 4;
+/// Gathering pieces up to this size takes longer than writing them. From 4 bytes on, a second
+/// writer mostly burns a processor while it waits for the first.
+const TINY_PIECE: u64 = 2;
 
 /// How an access is to be done; comes from the hints and the driver.
 #[derive(Clone, Copy, Debug, Default)]

@@ -145,8 +145,8 @@ fn a_failing_disk_is_an_error_and_leaves_no_lock() {
 
 #[test]
 fn threads_move_the_same_bytes() {
-    let typemap = Typemap::bytes(3).resized(0, 5);
-    let count = 6_000_000;
+    let typemap = Typemap::bytes(2).resized(0, 5);
+    let count = 9_000_000;
     let mut memory: Vec<u8> = (0..count * 5).map(|i| (i * 7 / 3) as u8).collect();
     let user = UserMemory::within(&mut memory, 0, typemap, count as u64);
     let filetype = Arc::new(Typemap::bytes(1000).resized(0, 1500));
