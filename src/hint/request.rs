@@ -184,6 +184,8 @@ impl Request {
             match words[..] {
                 [] => {}
                 [first, ..] if first.starts_with('#') => {}
+                // No info could answer it.
+                _ if line.contains('\0') => malformed.push(number + 1),
                 [key, value] if pairs.iter().all(|(known, _)| known != key) => {
                     pairs.push((key.into(), value.into()));
                 }
@@ -278,7 +280,7 @@ fn decode_text(rest: &mut &[u8]) -> Option<String> {
     let length = u32::from_le_bytes(*length) as usize;
     let text = after.get(..length)?;
     *rest = &after[length..];
-    String::from_utf8(text.to_vec()).ok()
+    String::from_utf8(text.to_vec()).ok().filter(|text| !text.contains('\0'))
 }
 
 #[cfg(test)]
