@@ -39,7 +39,7 @@ def source_list(folder):
             text += [re.sub(r"(?m)^Types:.*$", "Types: deb-src", part) for part in path.read_text().split("\n\n")]
     # only the distribution's own: others have no sources, and may not be reached
     kept = [part for part in text if re.search(r"(?m)^Components:.*\bmain\b", part) and "/debian" in part]
-    (folder / "apt.sources").write_text("\n".join(kept))
+    (folder / "apt.sources").write_text("\n\n".join(part.strip() for part in kept) + "\n")
     return folder / "apt.sources"
 
 
