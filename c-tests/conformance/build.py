@@ -18,7 +18,7 @@ PACKAGES = {
     "mpich": ["dpkg-dev", "g++", "perl"],
     "mpi4py": ["python3-pip", "python3-venv"],
     "hdf5": ["dpkg-dev", "libhdf5-openmpi-dev", "libhdf5-mpich-dev"],
-    "pnetcdf": ["dpkg-dev", "g++", "m4", "make"],
+    "pnetcdf": ["autoconf", "automake", "dpkg-dev", "g++", "libtool", "m4", "make"],
 }
 # the folders of MPICH's test/mpi that are about files
 MPICH_FOLDERS = ("io", "f77/io", "f90/io", "f08/io", "cxx/io",
@@ -137,6 +137,8 @@ def build_hdf5(source, mpi, folder):
 def build_pnetcdf(source, mpi, folder):
     """PnetCDF with its own configure and make; minutes."""
     flags = "-O0 -w -fallow-argument-mismatch"
+    if not (source / "configure").exists():
+        run(["autoreconf", "-i"], folder / "autoreconf.log", cwd=source)
     run([source / "configure", "--disable-shared", "--enable-static", "--disable-cxx", "--enable-burst-buffering",
          f"MPICC=mpicc.{mpi}", f"MPICXX=mpicxx.{mpi}", f"MPIF77=mpifort.{mpi}", f"MPIF90=mpifort.{mpi}",
          "CFLAGS=-O0 -w", f"FFLAGS={flags}", f"FCFLAGS={flags}"], folder / "configure.log", cwd=folder)
