@@ -77,6 +77,13 @@ impl Filesystem {
         let known = KNOWN.iter().any(|(magic, ..)| *magic == self.magic);
         known && !remote && self.cluster_locks == ClusterLocks::Works
     }
+
+    /// Whether machines may keep what they know of a file without asking each other. NFS does,
+    /// but has a driver of its own.
+    pub fn caches_alone(&self) -> bool {
+        let agreeing = ["nfs", "lustre", "gpfs", "ceph", "gfs2", "panfs", "ocfs2"];
+        !self.is_local() && !agreeing.contains(&self.name.as_str())
+    }
 }
 
 const NFS: u32 = 0x6969;

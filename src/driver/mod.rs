@@ -7,6 +7,7 @@ pub mod detect;
 pub mod open;
 
 mod allocate;
+mod cached;
 mod coherence;
 mod in_use;
 mod lock;

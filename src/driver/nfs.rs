@@ -7,11 +7,10 @@
 //! there for a file that is opened for reading only, since no rank can write it.
 
 use std::ops::Range;
-use std::os::fd::AsRawFd;
 
 use super::coherence::Coherence;
-use super::posix::{PosixFile, descriptor};
-use super::transfer::{retry, total_length};
+use super::posix::PosixFile;
+use super::transfer::total_length;
 use super::{Calls, Driver, Layout, LockKind, lock};
 use crate::error::{Doing, Result};
 use crate::memory::Piece;
@@ -72,21 +71,6 @@ impl NfsFile {
             self.file.unlock(gap.start, gap.end - gap.start);
         }
         outcome
-    }
-
-    /// Agrees with the server without locks: sends what is here, and opens the file once more,
-    /// which is when NFS asks whether what it cached is still true.
-    fn reopen(&self) -> Result<()> {
-        self.file.sync()?;
-        let raw = self.file.descriptor.as_raw_fd();
-        let name = format!("/proc/self/fd/{raw}\0");
-        let access = if self.file.readable { libc::O_RDONLY } else { libc::O_WRONLY };
-        // SAFETY: the name ends with a zero byte.
-        let open = || unsafe { libc::open(name.as_ptr().cast(), access | libc::O_CLOEXEC) };
-        retry(|| descriptor(open())).doing(|| format!("refreshing {}", self.file.path))?;
-        // SAFETY: plain numbers, and the descriptor is open. Advice may be ignored.
-        let _ = unsafe { libc::posix_fadvise(raw, 0, 0, libc::POSIX_FADV_DONTNEED) };
-        Ok(())
     }
 }
 
@@ -209,7 +193,7 @@ impl Driver for NfsFile {
     fn refresh(&self) -> Result<()> {
         match &self.sharing {
             Sharing::OneHost => Ok(()),
-            Sharing::Unlocked => self.reopen(),
+            Sharing::Unlocked => self.file.reopen(),
             Sharing::Locked(coherence) => {
                 let busy = coherence.enter(&(FAR_BYTE..FAR_BYTE + 1));
                 // A caller that holds all of the file got the truth when it locked it.

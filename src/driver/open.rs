@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
+use super::cached::CachedFile;
 use super::detect::{Kind, retry_stale};
 use super::in_use::{self, InUse};
 use super::nfs::NfsFile;
@@ -31,6 +32,8 @@ pub struct OpenOptions {
     pub driver: Kind,
     /// Whether ranks on several machines have it open.
     pub shared_between_hosts: bool,
+    /// Whether those keep what they know of it without asking each other.
+    pub cached_by_hosts: bool,
 }
 
 impl OpenOptions {
@@ -45,6 +48,7 @@ impl OpenOptions {
             permissions: 0o666,
             driver,
             shared_between_hosts: false,
+            cached_by_hosts: false,
         }
     }
 }
@@ -54,6 +58,9 @@ pub fn open(options: &OpenOptions) -> Result<Box<dyn Driver>> {
     let file = open_posix(options)?;
     Ok(match options.driver {
         Kind::Nfs => Box::new(NfsFile::new(file, options.shared_between_hosts)),
+        _ if options.shared_between_hosts && options.cached_by_hosts => {
+            Box::new(CachedFile::new(file))
+        }
         Kind::Ufs | Kind::Lustre | Kind::Gpfs => Box::new(file),
     })
 }

@@ -181,6 +181,21 @@ impl PosixFile {
         }
     }
 
+    /// Agrees with the server without locks: sends what is here, and opens the file once more,
+    /// which is when a client asks whether what it cached is still true.
+    pub(super) fn reopen(&self) -> Result<()> {
+        self.sync()?;
+        let raw = self.descriptor.as_raw_fd();
+        let name = format!("/proc/self/fd/{raw}\0");
+        let access = if self.readable { libc::O_RDONLY } else { libc::O_WRONLY };
+        // SAFETY: the name ends with a zero byte.
+        let open = || unsafe { libc::open(name.as_ptr().cast(), access | libc::O_CLOEXEC) };
+        retry(|| descriptor(open())).doing(|| format!("refreshing {}", self.path))?;
+        // SAFETY: plain numbers, and the descriptor is open. Advice may be ignored.
+        let _ = unsafe { libc::posix_fadvise(raw, 0, 0, libc::POSIX_FADV_DONTNEED) };
+        Ok(())
+    }
+
     /// The length of all pieces together, if they end where offsets still exist.
     fn check_range(&self, verb: &str, offset: u64, pieces: &[Piece]) -> Result<u64> {
         let length = total_length(pieces);

@@ -70,6 +70,7 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     (options.read, options.write) = (amode.read, amode.write);
     options.permissions = wish.hints.file_perm.unwrap_or(0o666);
     options.shared_between_hosts = ranks.nodes().node_count > 1;
+    options.cached_by_hosts = wish.filesystem.caches_alone();
 
     // Rank 0 creates the file, so that only one does; the others find it there.
     let first = ranks.rank() == 0;
