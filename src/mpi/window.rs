@@ -16,12 +16,25 @@ pub struct SharedWindow {
     memory: Shared,
 }
 
+/// What an MPI keeps beside the memory.
+const MARGIN: usize = 1 << 20;
+
 impl SharedWindow {
-    /// Fails where this process has no descriptors left for the memory that ranks share. To be
-    /// asked on all ranks before `new`: a rank on which the MPI fails there leaves the others
-    /// waiting within it.
-    pub fn is_possible() -> Result<()> {
-        std::io::pipe().map(drop).doing(|| "keeping descriptors for memory that ranks share")
+    /// Fails where this process has no descriptors or room for `size` bytes that ranks share, or
+    /// may not make a file of that size, which is what they are to the system. To be asked on all
+    /// ranks before `new`: a rank on which the MPI fails there leaves the others waiting within it.
+    pub fn is_possible(size: usize) -> Result<()> {
+        let doing = || format!("sharing {size} bytes of memory between ranks");
+        std::io::pipe().doing(doing)?;
+        let size = size + MARGIN;
+        Shared::of_process(size)?;
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: `limit` is a local.
+        let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } == 0;
+        match known && limit.rlim_cur < size as libc::rlim_t {
+            true => Err(std::io::Error::from_raw_os_error(libc::EFBIG)).doing(doing),
+            false => Ok(()),
+        }
     }
 
     /// `size` bytes, the same for all: rank 0 makes them ready before anybody uses them. Collective

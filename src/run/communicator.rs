@@ -164,7 +164,7 @@ impl Communicator {
 
     /// `size` bytes that all ranks of `node` see, of which the first `clean` are zero. Collective.
     fn shared_window(&self, node: Comm, size: usize, clean: usize) -> Result<SharedWindow> {
-        block_on(self, agree(self, SharedWindow::is_possible()))?;
+        block_on(self, agree(self, SharedWindow::is_possible(size)))?;
         let window = block_on(self, agree(self, SharedWindow::new(node, size)))?;
         let prepared = match node.rank()? {
             0 => window.memory().prepare(clean),
