@@ -191,6 +191,13 @@ impl PosixFile {
         // SAFETY: the name ends with a zero byte.
         let open = || unsafe { libc::open(name.as_ptr().cast(), access | libc::O_CLOEXEC) };
         retry(|| descriptor(open())).doing(|| format!("refreshing {}", self.path))?;
+        // The size is another matter than what is in the file, and is asked for by itself. Where
+        // that is not known, opening has done it.
+        // SAFETY: all zeros is a valid `struct statx`, and the call fills it.
+        let mut status: libc::statx = unsafe { std::mem::zeroed() };
+        let how = libc::AT_EMPTY_PATH | libc::AT_STATX_FORCE_SYNC;
+        // SAFETY: the name ends with a zero byte, and `status` is a local.
+        let _ = unsafe { libc::statx(raw, c"".as_ptr(), how, libc::STATX_SIZE, &mut status) };
         // SAFETY: plain numbers, and the descriptor is open. Advice may be ignored.
         let _ = unsafe { libc::posix_fadvise(raw, 0, 0, libc::POSIX_FADV_DONTNEED) };
         Ok(())
