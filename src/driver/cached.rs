@@ -102,6 +102,13 @@ impl Driver for CachedFile {
         self.file.reopen()
     }
 
+    fn accept_size(&self, size: u64) -> Result<()> {
+        // A client that has written keeps to the end that it knows, also if the file is cut
+        // elsewhere, until it is cut here.
+        self.file.set_size(size)?;
+        self.refresh()
+    }
+
     fn visible_immediately(&self) -> bool {
         false
     }

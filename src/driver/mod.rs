@@ -148,6 +148,11 @@ pub trait Driver: Send + Sync {
         Ok(())
     }
 
+    /// Another rank has set the size of the file to this, and all ranks are here to hear of it.
+    fn accept_size(&self, _size: u64) -> Result<()> {
+        self.refresh()
+    }
+
     /// Whether a finished write is at once visible to a read on another node.
     fn visible_immediately(&self) -> bool {
         true

@@ -33,7 +33,10 @@ impl File {
             return Err(Error::new(Class::Comm, text));
         }
         // From here on all ranks go through the same steps, whatever happens on one of them.
-        let ranks = Communicator::new(comm.dup()?)?;
+        let ranks = Communicator::new(comm.dup()?).map_err(|error| {
+            let text = format!("opening {}: {}", path.to_string_lossy(), error.text());
+            Error::new(error.class, text)
+        })?;
         match open_on(&ranks, path, amode, info) {
             Ok(opened) => Ok(opened.file(ranks, path)),
             Err(error) => {

@@ -14,20 +14,23 @@ impl File {
 
     /// Cuts or extends the file. Collective.
     pub fn set_size(&self, size: i64) -> Result<()> {
-        self.resize("sizes", size, |driver, size| driver.set_size(size))
+        let accept = |driver: &dyn Driver, size| driver.accept_size(size);
+        self.resize("sizes", size, |driver, size| driver.set_size(size), accept)
     }
 
     /// Makes room for the first `size` bytes. Collective.
     pub fn preallocate(&self, size: i64) -> Result<()> {
-        self.resize("sizes to preallocate", size, |driver, size| driver.preallocate(size))
+        let look = |driver: &dyn Driver, _| driver.refresh();
+        self.resize("sizes to preallocate", size, |driver, size| driver.preallocate(size), look)
     }
 
-    /// One rank does it, when all are there and agree; then all look anew.
+    /// One rank does it, when all are there and agree; then all look at it anew.
     fn resize(
         &self,
         what: &str,
         size: i64,
         resize: impl FnOnce(&dyn Driver, u64) -> Result<()>,
+        look: impl FnOnce(&dyn Driver, u64) -> Result<()>,
     ) -> Result<()> {
         let allowed = self.random_access("changing the size").and_then(|()| self.writable());
         let checked = allowed.and_then(|()| {
@@ -42,7 +45,7 @@ impl File {
             Err(error) => Err(error),
         };
         self.agree(resized)?;
-        self.agree(self.driver().and_then(|driver| driver.refresh()))
+        self.agree(self.driver().and_then(|driver| look(&*driver, size)))
     }
 
     fn writable(&self) -> Result<()> {
