@@ -94,3 +94,51 @@ impl Iterator for Rounds<'_> {
         (!round.windows.is_empty()).then_some(round)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::super::choice::Partitioning;
+    use super::super::domains::Domains;
+    use super::*;
+    use crate::driver::Layout;
+
+    const RANKS: usize = 16_384;
+    const ON_A_NODE: usize = 64;
+    const WINDOW: u64 = 512 << 10;
+
+    /// Letters of some rounds, counted at the rank that receives most of them in one window's
+    /// name, and at the one that receives most in a round.
+    fn count(nodes: &Nodes, parts: &[Range<u64>], aggregators: Vec<usize>) -> (usize, usize) {
+        let layout = Layout { stripe_size: 1 << 20, stripe_count: 64, ..Layout::default() };
+        let domains = Domains::new(Partitioning::StaticCyclic, aggregators, layout, WINDOW);
+        let windows = Windows::new(parts, nodes, 0, &domains, WINDOW);
+        let (mut of_a_window, mut of_a_round) = (0, 0);
+        for round in Rounds::new(windows, nodes, 0, Direction::Write, 8).take(2) {
+            let most = round.windows.iter().map(|window| window.guests.len()).max();
+            of_a_window = of_a_window.max(most.unwrap_or(0));
+            of_a_round = of_a_round.max(round.most_letters);
+            assert!(round.windows.len() <= 4, "half of the slots: every node visits all of them");
+        }
+        (of_a_window, of_a_round)
+    }
+
+    /// As E3SM's F case: every rank has many small pieces all over the file, so every node has to
+    /// do with every window. What an aggregator receives is bounded by the groups that speak.
+    #[test]
+    fn an_aggregator_of_16384_ranks_hears_from_each_local_aggregator_once_for_a_window() {
+        let parts: Vec<Range<u64>> =
+            (0..RANKS as u64).map(|rank| rank * 8..(1 << 30) + rank * 8).collect();
+        let leaders: Vec<usize> = (0..RANKS).map(|rank| rank / ON_A_NODE * ON_A_NODE).collect();
+        let nodes = Nodes::new(&leaders);
+        let aggregators: Vec<usize> = nodes.spread(|_| 1)[..64].to_vec();
+        // One group on each of the 256 nodes, or 512 in all as Kang et al. have it.
+        assert_eq!(count(&nodes, &parts, aggregators.clone()), (255, 2 * 255));
+        let groups = nodes.split(512);
+        assert_eq!(groups.count(), 512);
+        assert_eq!(count(&groups, &parts, aggregators.clone()), (511, 2 * 511));
+        // One layer is the special case in which every rank speaks for itself.
+        assert_eq!(nodes.split(RANKS), Nodes::each(RANKS));
+    }
+}
