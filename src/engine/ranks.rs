@@ -35,6 +35,25 @@ pub trait Ranks {
     /// meanwhile.
     fn until(&self, done: impl Fn() -> bool) -> impl Future<Output = ()>;
 
+    /// Begins to put bytes at `place` of rank `to`'s inbox. They are there after the next fence, or
+    /// after a flush.
+    fn put(&self, to: usize, place: usize, bytes: Vec<u8>) -> Result<()>;
+
+    /// Completes all puts of all ranks. All ranks call it.
+    fn fence(&self) -> impl Future<Output = Result<()>>;
+
+    /// Completes this rank's puts to rank `to`, which still has to be told of them.
+    fn flush(&self, to: usize) -> Result<()>;
+
+    /// What others have put into this rank's inbox.
+    fn inbox(&self, place: usize, size: usize) -> Vec<u8>;
+
+    /// Puts zeros there.
+    fn clear_inbox(&self, place: usize, size: usize);
+
+    /// Lets something be done beside this rank's own work, from now on; done when it is.
+    fn aside(&self, work: Box<dyn FnOnce() + Send>) -> impl Future<Output = ()>;
+
     /// The bytes of rank `root`; all give equally many.
     fn broadcast(&self, bytes: Box<[u8]>, root: usize) -> impl Future<Output = Result<Box<[u8]>>>;
 }

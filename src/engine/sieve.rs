@@ -4,6 +4,7 @@
 //! the holes back as they were, so it reads the window first and keeps everybody else out of it
 //! meanwhile: it is only done where a lock does that (see [`Sieving`]).
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use parking_lot::RwLock;
@@ -37,8 +38,8 @@ impl Sieving {
 
 /// Keeps sieving writers of one process out of each other's windows, and plain writers out of
 /// all of them: the file's range locks only work between processes and openings.
-#[derive(Debug, Default)]
-pub struct Gate(RwLock<()>);
+#[derive(Clone, Debug, Default)]
+pub struct Gate(Arc<RwLock<()>>);
 
 impl Gate {
     /// Runs `write` while no other writer of this or another process that locks can touch

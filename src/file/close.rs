@@ -34,10 +34,11 @@ impl File {
 
     /// Adds up what the ranks counted; rank 0 writes the report.
     fn report(&self) -> Result<()> {
-        let (wanted, hints, facts) = {
+        let (wanted, hints, facts, engine) = {
             let state = self.state.lock();
             let facts = self.facts(&state);
-            (state.hints.report.clone(), state.hints.changed(&facts), facts)
+            let engine = state.engine.clone();
+            (state.hints.report.clone(), state.hints.changed(&facts), facts, engine)
         };
         if wanted == Wanted::Nothing {
             return Ok(());
@@ -60,7 +61,8 @@ impl File {
             seconds: self.opened.elapsed().as_secs_f64(),
             striping_unit: facts.striping_unit,
             striping_factor: facts.striping_factor,
-            aggregators: None,
+            aggregators: facts.aggregators.map(|ranks| ranks.len() as u64),
+            engine: (!engine.is_empty()).then_some(engine),
             hints,
             total,
             largest,

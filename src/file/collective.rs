@@ -3,14 +3,31 @@
 
 use super::File;
 use super::access::Ready;
+use super::aggregators::aggregators;
+use crate::driver::Layout;
 use crate::engine::ranks::{Ranks, share};
 use crate::engine::route::{Reason, Route, Wish, route};
-use crate::engine::two_phase::{self, Part, Shape};
+use crate::engine::two_phase::{
+    self, Choice, Layers, Overlap, Part, Partitioning, Shape, Transfer,
+};
 use crate::error::Result;
 use crate::hint::{Hints, Toggle};
 use crate::operation::Direction;
 use crate::report::Counter;
 use crate::run::block_on;
+
+/// What the hints say about a collective access. The same on all ranks.
+struct Said {
+    wish: Wish,
+    buffer_size: u64,
+    layers: Layers,
+    local_aggregators: usize,
+    /// None where it is left to the library.
+    partitioning: Option<Partitioning>,
+    transfer: Option<Transfer>,
+    overlap: Option<Overlap>,
+    aggregators: Option<Vec<usize>>,
+}
 
 impl File {
     /// Whether collective accesses look for a common way at all. The same on all ranks.
@@ -23,25 +40,45 @@ impl File {
         let part = |ready: &Ready| self.part(ready).encode();
         let (ready, parts) = block_on(&self.ranks, share(&self.ranks, ready, part))?;
         let parts: Vec<Part> = parts.iter().map(|numbers| Part::decode(numbers)).collect();
-        let (wish, size) = {
-            let hints = &self.state.lock().hints;
-            (wish(hints, ready.checked.direction), hints.cb_buffer_size)
-        };
-        let buffer = match route(&parts, wish.unwrap_or_default()) {
-            Route::TwoPhase => self.ranks.ring(size).ok_or(Counter::AloneMemory),
+        let checked = &ready.checked;
+        let layout = checked.driver.layout();
+        let said = self.said(checked.direction, layout);
+        let buffer = match route(&parts, said.wish) {
+            Route::TwoPhase => self
+                .ranks
+                .ring(said.buffer_size, said.layers, said.local_aggregators)
+                .ok_or(Counter::AloneMemory),
             Route::Individual(reason) => Err(counter(reason)),
         };
         let buffer = match buffer {
             Ok(buffer) => buffer,
             Err(why) => {
-                self.counters.add(why, u64::from(ready.checked.size > 0));
+                self.counters.add(why, u64::from(checked.size > 0));
                 return self.move_bytes(&ready);
             }
         };
-        let shape = Shape::new(&parts);
-        let checked = &ready.checked;
+        let several = buffer.1.count() > 1;
+        let wanted = said.transfer.unwrap_or_default();
+        let transfer = match several && self.ranks.can(wanted) {
+            true => wanted,
+            false => Transfer::TwoSided,
+        };
+        let choice = said.choice(transfer);
+        let mut shape = Shape::new(&parts, buffer.1);
+        let everybody = || buffer.1.spread(|_| usize::MAX);
+        if said.aggregators.is_some() || said.partitioning.is_some() {
+            let aggregators = said.aggregators.unwrap_or_else(everybody);
+            shape = shape.divided(choice.partitioning, aggregators, layout);
+        }
+        let told = told(choice, said.layers, wanted, several);
+        let mut state = self.state.lock();
+        if state.engine != told {
+            state.engine = told;
+        }
+        drop(state);
         let access = self.as_access(checked, ready.position, &checked.memory);
-        let moved = two_phase::transfer(&self.ranks, buffer, &*checked.driver, &access, &shape);
+        let moved =
+            two_phase::transfer(&self.ranks, buffer, &checked.driver, &access, &shape, choice);
         let done = block_on(&self.ranks, moved).map_err(|error| ready.explain(error))?;
         self.count(checked.direction, &done);
         Ok(done.size)
@@ -54,6 +91,55 @@ impl File {
         let plain = checked.view.representation.is_native() && !self.atomicity();
         Part { orderly: part.orderly && plain, ..part }
     }
+
+    fn said(&self, direction: Direction, layout: Layout) -> Said {
+        let state = self.state.lock();
+        let hints = &state.hints;
+        let layers = Layers::named(&hints.layers);
+        let wish = match layers {
+            Some(_) => Wish::Always,
+            None => wish(hints, direction).unwrap_or_default(),
+        };
+        Said {
+            wish,
+            buffer_size: hints.cb_buffer_size,
+            layers: layers.unwrap_or_default(),
+            local_aggregators: hints.local_aggregators as usize,
+            partitioning: Partitioning::named(&hints.partitioning),
+            transfer: Transfer::named(&hints.transfer),
+            overlap: Overlap::named(&hints.overlap),
+            aggregators: aggregators(hints, layout, &self.homes, self.ranks.size()),
+        }
+    }
+}
+
+impl Said {
+    /// What all ranks do. A rank that was chosen to access the file does so itself, and puts are
+    /// made round by round; else the flow is the fastest on every machine seen so far.
+    fn choice(&self, transfer: Transfer) -> Choice {
+        let rounds = self.aggregators.is_some() || transfer != Transfer::TwoSided;
+        let overlap = match self.overlap {
+            None | Some(Overlap::Flow) if rounds => Overlap::WriteCommunication2,
+            None => Overlap::Flow,
+            Some(overlap) => overlap,
+        };
+        Choice { partitioning: self.partitioning.unwrap_or_default(), transfer, overlap }
+    }
+}
+
+/// What was chosen, for the report.
+fn told(choice: Choice, layers: Layers, wanted: Transfer, several: bool) -> String {
+    let Choice { partitioning, transfer, overlap } = choice;
+    let transfer = match several {
+        false => "shared memory",
+        true => transfer.name(),
+    };
+    let refused = match several && wanted != choice.transfer {
+        true => format!(" (the MPI has no window for {})", wanted.name()),
+        false => String::new(),
+    };
+    let (layers, partitioning, overlap) = (layers.name(), partitioning.name(), overlap.name());
+    format!("{overlap}, {partitioning}, {transfer}{refused}, layers {layers}")
 }
 
 /// Where the report counts it.
@@ -68,6 +154,9 @@ fn counter(reason: Reason) -> Counter {
 
 /// None where the user wants no collective buffering.
 fn wish(hints: &Hints, direction: Direction) -> Option<Wish> {
+    if hints.layers == "0" {
+        return None;
+    }
     let toggle = match direction {
         Direction::Read => hints.romio_cb_read,
         Direction::Write => hints.romio_cb_write,

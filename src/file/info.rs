@@ -1,5 +1,6 @@
 //! Hints of an open file.
 
+use super::aggregators::aggregators;
 use super::{File, State};
 use crate::engine::ranks::{Answers, Place, Ranks, Survey};
 use crate::error::Result;
@@ -46,6 +47,8 @@ impl File {
             visibility_immediate: visible,
             striping_unit: striped.then_some(layout.stripe_size),
             striping_factor: striped.then_some(layout.stripe_count),
+            aggregators: aggregators(&state.hints, layout, &self.homes, self.ranks.size())
+                .map(|ranks| ranks.into_iter().map(|rank| rank as u64).collect()),
             num_threads: Some(self.threads(state) as u64),
             overrides: overrides.into_iter().collect(),
             ..Facts::default()

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod aggregators;
 mod amode;
 mod atomicity;
 mod close;
@@ -23,6 +24,7 @@ use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock};
 
+use self::aggregators::Homes;
 use self::amode::Amode;
 use self::sieving::WriteSieving;
 use self::split::Split;
@@ -48,6 +50,8 @@ pub struct File {
     amode: Amode,
     ranks: Communicator,
     filesystem: Filesystem,
+    /// Where the ranks live, if the hints want to know.
+    homes: Option<Homes>,
     /// Most threads that this rank may use.
     cores: usize,
     /// `None` once the file is closed.
@@ -72,6 +76,8 @@ struct State {
     sieving: WriteSieving,
     /// How accesses are done; follows from all of the above.
     plan: Plan,
+    /// What the last access of all ranks together was done with, and why.
+    engine: String,
 }
 
 impl File {

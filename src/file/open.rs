@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock};
 
+use super::aggregators::Homes;
 use super::amode::Amode;
 use super::info::{Ballot, entries};
 use super::sieving::{WriteSieving, mark_opened};
@@ -64,6 +65,7 @@ struct Opened {
     somebody_sieves: bool,
     view: FileView,
     shared_pointer: SharedWord,
+    homes: Option<Homes>,
 }
 
 fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Result<Opened> {
@@ -101,8 +103,9 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let start = if amode.append { answers.most(end) } else { 0 };
     let view = FileView::of_bytes()?;
     let shared_pointer = shared_pointer(ranks, start)?;
+    let homes = Homes::ask(ranks, &wish.hints)?;
     let somebody_sieves = answers.most(sieved) != 0;
-    Ok(Opened { wish, driver, start, somebody_sieves, view, shared_pointer })
+    Ok(Opened { wish, driver, start, somebody_sieves, view, shared_pointer, homes })
 }
 
 /// The shared file pointer. Collective.
@@ -129,6 +132,7 @@ impl Opened {
             amode: self.wish.amode,
             cores: cores(ranks.nodes()),
             ranks,
+            homes: self.homes,
             filesystem: self.wish.filesystem,
             driver: RwLock::new(Some(Arc::from(self.driver))),
             state: Mutex::new(State {
@@ -137,6 +141,7 @@ impl Opened {
                 hints: self.wish.hints,
                 sieving: WriteSieving::beside(self.somebody_sieves),
                 plan: Plan::default(),
+                engine: String::new(),
             }),
             shared_pointer: Mutex::new(Some(self.shared_pointer)),
             atomic: AtomicBool::new(false),

@@ -20,7 +20,16 @@ pub struct Hints {
     pub cb_buffer_size: u64,
     /// `None`: as many as there are ranks.
     pub cb_nodes: Option<u64>,
-    pub cb_config_list: String,
+    /// `None`: nobody has said anything.
+    pub cb_config_list: Option<String>,
+    /// The names of what was chosen; "automatic" where nothing was.
+    pub layers: String,
+    pub partitioning: String,
+    pub transfer: String,
+    pub overlap: String,
+    /// Zero: one on each node.
+    pub local_aggregators: u64,
+    pub lustre_co_ratio: Option<u64>,
     pub romio_cb_read: Toggle,
     pub romio_cb_write: Toggle,
     pub no_indep_rw: bool,
@@ -152,7 +161,13 @@ impl Hints {
             num_threads: 0,
             cb_buffer_size: 0,
             cb_nodes: None,
-            cb_config_list: String::new(),
+            cb_config_list: None,
+            layers: String::new(),
+            partitioning: String::new(),
+            transfer: String::new(),
+            overlap: String::new(),
+            local_aggregators: 0,
+            lustre_co_ratio: None,
             romio_cb_read: Toggle::Automatic,
             romio_cb_write: Toggle::Automatic,
             no_indep_rw: false,
@@ -178,7 +193,15 @@ impl Hints {
         self.num_threads = self.number("mpiio_rs_num_threads").unwrap_or(0);
         self.cb_buffer_size = self.number("cb_buffer_size").unwrap_or(1);
         self.cb_nodes = self.number("cb_nodes").filter(|&number| number > 0);
-        self.cb_config_list = self.text("cb_config_list").unwrap_or_default().into();
+        let said = self.setting("cb_config_list").accepted.is_some();
+        let list = self.text("cb_config_list").filter(|_| said);
+        self.cb_config_list = list.map(String::from);
+        self.layers = self.text("mpiio_rs_layers").unwrap_or_default().into();
+        self.partitioning = self.text("mpiio_rs_partitioning").unwrap_or_default().into();
+        self.transfer = self.text("mpiio_rs_transfer").unwrap_or_default().into();
+        self.overlap = self.text("mpiio_rs_overlap").unwrap_or_default().into();
+        self.local_aggregators = self.number("mpiio_rs_local_aggregators").unwrap_or(0);
+        self.lustre_co_ratio = self.number("romio_lustre_co_ratio");
         self.romio_cb_read = self.toggle("romio_cb_read");
         self.romio_cb_write = self.toggle("romio_cb_write");
         self.no_indep_rw = self.boolean("romio_no_indep_rw");
@@ -194,9 +217,13 @@ impl Hints {
         self
     }
 
-    fn text(&self, name: &str) -> Option<&str> {
+    fn setting(&self, name: &str) -> &Setting {
         let row = table::find(name).expect("a field is read from a row of the table");
-        self.settings[row].value.as_deref()
+        &self.settings[row]
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.setting(name).value.as_deref()
     }
 
     fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {

@@ -3,7 +3,7 @@
 use super::table::{Effect, Kind, Row};
 
 const COLLECTIVE: Effect = Effect::Later(
-    "the ranks of a node share one buffer, and whoever completes a window of it accesses the file",
+    "the file is divided along its stripes, by mpiio_rs_partitioning and cb_nodes in this version",
 );
 const LAYOUT: Effect =
     Effect::Later("files are created with the layout of their directory in this version");
@@ -66,8 +66,8 @@ pub static TABLE: &[Row] = &[
         "cb_nodes",
         Kind::Count(0),
         "0",
-        COLLECTIVE,
-        "Most ranks that access the file in a collective call; 0 means all of them.",
+        Effect::Now,
+        "Most ranks that access the file in a collective call, spread over the nodes; 0 leaves it to all of them.",
     )
     .variables(&["OMPI_MCA_io_ompio_num_aggregators"])
     .at_open(),
@@ -75,10 +75,48 @@ pub static TABLE: &[Row] = &[
         "cb_config_list",
         Kind::Text,
         "*:1",
-        COLLECTIVE,
-        "Aggregators by host, as `host:count`; `*:1` is one on every host.",
+        Effect::Now,
+        "Most ranks of each host that access the file in a collective call, as `host:count`; `*:1` is one on every host; no limit unless it is given.",
     )
     .at_open(),
+    Row::new(
+        "mpiio_rs_layers",
+        Kind::Choice("automatic, 0, 1, 2"),
+        "automatic",
+        Effect::Now,
+        "Layers of collective calls: 0 each rank alone, 1 each sends to the aggregators, 2 ranks of a node are gathered first.",
+    ),
+    Row::new(
+        "mpiio_rs_local_aggregators",
+        Kind::Count(0),
+        "0",
+        Effect::Now,
+        "Groups of ranks that are gathered first, in all; 0 is one on each node.",
+    )
+    .at_open(),
+    Row::new(
+        "mpiio_rs_partitioning",
+        Kind::Choice("automatic, even, static_cyclic, group_cyclic"),
+        "automatic",
+        Effect::Now,
+        "How the file is divided among the ranks that access it in a collective call.",
+    ),
+    Row::new(
+        "mpiio_rs_transfer",
+        Kind::Choice("automatic, two_sided, put_fence, put_lock, shared_memory"),
+        "automatic",
+        Effect::Now,
+        "How bytes come from one group of ranks to another; inside a group it is always shared memory.",
+    ),
+    Row::new(
+        "mpiio_rs_overlap",
+        Kind::Choice(
+            "automatic, flow, none, communication, write, write_communication, write_communication_2",
+        ),
+        "automatic",
+        Effect::Now,
+        "What of a collective call is under way at the same time; flow leaves the file to whoever has time.",
+    ),
     Row::new(
         "romio_cb_read",
         Kind::Toggle,
@@ -147,8 +185,8 @@ pub static TABLE: &[Row] = &[
         "romio_lustre_co_ratio",
         Kind::Count(1),
         "",
-        COLLECTIVE,
-        "Most aggregators for each stripe of the file.",
+        Effect::Now,
+        "Most aggregators for each stripe of a striped file.",
     ),
     Row::new(
         "romio_lustre_coll_threshold",

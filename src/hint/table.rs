@@ -13,6 +13,8 @@ pub enum Kind {
     Size(i64),
     /// A whole number, not less than this.
     Count(i64),
+    /// One of these, separated by commas.
+    Choice(&'static str),
     /// Permission bits, in octal.
     Permissions,
     /// Where the report goes: `0`, `text`, `json`, `text:PATH`, `json:PATH`.
@@ -31,6 +33,7 @@ impl Kind {
             Kind::Toggle => "enable, disable, automatic",
             Kind::Size(_) => "bytes",
             Kind::Count(_) => "number",
+            Kind::Choice(names) => names,
             Kind::Permissions => "octal",
             Kind::Report => "0, text, json, text:PATH, json:PATH",
             Kind::Text => "text",

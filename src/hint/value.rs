@@ -32,6 +32,13 @@ pub(super) fn canonical(kind: Kind, text: &str) -> Result<String, String> {
         },
         Kind::Size(least) => whole(text, size(text), least, "a number of bytes"),
         Kind::Count(least) => whole(text, text.parse().ok(), least, "a whole number"),
+        Kind::Choice(names) => {
+            let name = text.to_ascii_lowercase();
+            match names.split(", ").any(|known| known == name) {
+                true => Ok(name),
+                false => Err(format!("'{text}' is none of {names}")),
+            }
+        }
         Kind::Permissions => match permissions(text) {
             Some(bits) => Ok(format!("{bits:04o}")),
             None => Err(format!("'{text}' is not a set of permission bits in octal")),
@@ -141,6 +148,17 @@ mod tests {
         check(Kind::Boolean, "1", Ok("true"));
         check(Kind::Boolean, "disable", Ok("false"));
         check(Kind::Boolean, "maybe", Err("'maybe' is neither true nor false"));
+    }
+
+    #[test]
+    fn choices() {
+        check(Kind::Choice("automatic, even"), " EVEN", Ok("even"));
+        check(Kind::Choice("automatic, even"), "odd", Err("'odd' is none of automatic, even"));
+        check(
+            Kind::Choice("automatic, even"),
+            "automatic, even",
+            Err("'automatic, even' is none of automatic, even"),
+        );
     }
 
     #[test]

@@ -174,6 +174,9 @@ functions! {
         win_lock_all = c"PMPI_Win_lock_all"(c_int, usize);
         win_unlock_all = c"PMPI_Win_unlock_all"(usize);
         win_flush = c"PMPI_Win_flush"(c_int, usize);
+        win_fence = c"PMPI_Win_fence"(c_int, usize);
+        win_sync = c"PMPI_Win_sync"(usize);
+        put = c"PMPI_Put"(*const c_void, c_int, usize, c_int, i64, c_int, usize, usize);
         win_free = c"PMPI_Win_free"(*mut c_void);
         fetch_and_op = c"PMPI_Fetch_and_op"(
             *const c_void, *mut c_void, usize, c_int, i64, usize, usize

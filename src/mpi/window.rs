@@ -174,7 +174,8 @@ impl SharedWord {
     }
 }
 
-fn free(win: Win) {
+/// Gives a window back. Collective.
+pub(super) fn free(win: Win) {
     if let Ok(library) = library() {
         let mut slot = Slot::new(library, win.0);
         let _ = call!(library, win_free(slot.pointer()));
@@ -201,7 +202,7 @@ fn on_several_nodes(library: &Library, comm: Comm, value: i64) -> Result<Place> 
 }
 
 /// Errors on a new window end the program unless told otherwise.
-fn returning_errors(library: &Library, win: usize) -> Result<Win> {
+pub(super) fn returning_errors(library: &Library, win: usize) -> Result<Win> {
     call!(library, win_set_errhandler(win, library.handles().errors_return))?;
     Ok(Win(win))
 }

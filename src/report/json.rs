@@ -20,6 +20,9 @@ pub fn json(subject: &Subject) -> String {
         ("striping_factor", number(subject.striping_factor)),
         ("aggregators", number(subject.aggregators)),
     ];
+    if let Some(engine) = &subject.engine {
+        members.push(("engine", string(engine)));
+    }
     let hints: Vec<String> = subject.hints.iter().map(hint).collect();
     members.push(("hints", format!("[{}]", hints.join(","))));
     for (name, summary) in [("total", &subject.total), ("largest", &subject.largest)] {

@@ -37,6 +37,8 @@ pub struct Subject {
     pub striping_factor: Option<u64>,
     /// Ranks that accessed the file in collective calls, where they are not all of them.
     pub aggregators: Option<u64>,
+    /// What the last access of all ranks together was done with, and why.
+    pub engine: Option<String>,
     /// Hints somebody said something about.
     pub hints: Vec<Line>,
     /// Counters added up over the ranks.

@@ -115,6 +115,9 @@ fn execution(subject: &Subject) -> String {
         }
     }
     lines.add("most threads of a rank", subject.largest.get(Counter::Threads).max(1));
+    if let Some(engine) = &subject.engine {
+        lines.add("together, last", engine);
+    }
     lines.end()
 }
 

@@ -2,19 +2,20 @@
 //!
 //! Ranks of one node meet at a board in shared memory; ranks of several send messages.
 
-use std::sync::OnceLock;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use super::block_on;
 use super::board::{self, Board};
+use super::helper::{Helper, Job};
 use crate::engine::ranks::{Ranks, agree, share};
-use crate::engine::two_phase::{Nodes, Ring};
-use crate::error::{Error, Result};
+use crate::engine::two_phase::{INBOX_SIZE, Layers, Nodes, Ring, Transfer};
+use crate::error::{Class, Error, Result};
 use crate::memory::{Bell, Shared};
-use crate::mpi::{Comm, NodeInfo, Pending, SharedWindow};
+use crate::mpi::{Comm, Inbox, NodeInfo, Pending, SharedWindow};
 
 /// A communicator of the library's own, with what never changes about it.
 pub struct Communicator {
@@ -23,8 +24,16 @@ pub struct Communicator {
     size: usize,
     nodes: NodeInfo,
     meeting: Option<(SharedWindow, Board)>,
-    /// Made when it is first needed; none where there is no memory for it.
-    ring: OnceLock<Option<SharedRing>>,
+    /// For one layer and for two. Made when first needed; none where there is no memory for it.
+    rings: [OnceLock<Option<SharedRing>>; 2],
+    /// The place of the ring in use.
+    ring: AtomicUsize,
+    /// For fenced puts and for others. Made when first needed; none where the MPI cannot.
+    inboxes: [OnceLock<Option<Inbox>>; 2],
+    /// The place of the inbox in use.
+    inbox: AtomicUsize,
+    /// Made when it is first needed.
+    helper: OnceLock<Helper>,
     /// One more than the rings of the bell when somebody last looked for what it tells; 0 once
     /// that has come.
     listening: AtomicU64,
@@ -36,7 +45,8 @@ pub struct Communicator {
 struct SharedRing {
     ring: Ring,
     nodes: Nodes,
-    window: SharedWindow,
+    /// None where the memory is this rank's own.
+    window: Option<SharedWindow>,
     /// The ranks of this node, where there are others.
     node: Option<Comm>,
 }
@@ -61,10 +71,20 @@ impl Communicator {
             1 => NodeInfo { node_count: 1, node_size: 1, node_rank: 0 },
             _ => comm.node_info()?,
         };
-        let (ring, listening) = (OnceLock::new(), AtomicU64::new(0));
-        let hurried = AtomicU32::new(0);
-        let mut ranks =
-            Communicator { comm, rank, size, nodes, meeting: None, ring, listening, hurried };
+        let mut ranks = Communicator {
+            comm,
+            rank,
+            size,
+            nodes,
+            meeting: None,
+            rings: Default::default(),
+            ring: AtomicUsize::new(0),
+            inboxes: Default::default(),
+            inbox: AtomicUsize::new(0),
+            helper: OnceLock::new(),
+            listening: AtomicU64::new(0),
+            hurried: AtomicU32::new(0),
+        };
         if size > 1 && nodes.node_count == 1 {
             let bytes = Board::memory_size(size);
             let window = ranks.shared_window(comm, bytes, bytes)?;
@@ -117,7 +137,8 @@ impl Communicator {
     /// What rings when ranks of this node change what others may wait for.
     fn bell(&self) -> Option<&Bell> {
         let meeting = self.meeting.as_ref().map(|(_, board)| board.bell());
-        meeting.or_else(|| self.ring.get()?.as_ref().map(|shared| shared.ring.bell()))
+        let ring = &self.rings[self.ring.load(Relaxed)];
+        meeting.or_else(|| ring.get()?.as_ref().map(|shared| shared.ring.bell()))
     }
 
     /// The communicator itself.
@@ -130,54 +151,122 @@ impl Communicator {
         self.nodes
     }
 
+    /// The lowest rank on this rank's node. Collective.
+    pub fn leader(&self) -> Result<usize> {
+        if self.nodes.node_count == 1 {
+            return Ok(0);
+        }
+        let node = self.comm.split_by_node()?;
+        let least = node.allreduce_max_of(-(self.rank as i64));
+        node.free();
+        least.map(|least| -least as usize)
+    }
+
     /// A cache line of memory that all ranks see, if there is any.
     pub fn shared(&self) -> Option<Shared> {
         self.meeting.as_ref().map(|(_, board)| board.memory().clone())
     }
 
-    /// The collective buffer of about `size` bytes that this rank's node shares, and who else is
-    /// where; none where there is no memory for it. Collective the first time, and of no other
-    /// size later.
-    pub fn ring(&self, size: u64) -> Option<(&Ring, &Nodes)> {
-        let shared = self.ring.get_or_init(|| self.make_ring(size).ok());
+    /// The collective buffer of about `size` bytes that this rank shares with its group, and who
+    /// else is where; none where there is no memory for it. With two layers there are `groups` in
+    /// all, or one on each node if that is 0. Collective the first time, and of no other size and
+    /// for no other groups later.
+    pub fn ring(&self, size: u64, layers: Layers, groups: usize) -> Option<(&Ring, &Nodes)> {
+        let place = layers as usize;
+        let shared = self.rings[place].get_or_init(|| match layers {
+            Layers::One => self.make_own_ring(size).ok(),
+            Layers::Two => self.make_ring(size, groups).ok(),
+        });
+        self.ring.store(place, Relaxed);
         shared.as_ref().map(|shared| (&shared.ring, &shared.nodes))
     }
 
-    fn make_ring(&self, size: u64) -> Result<SharedRing> {
+    fn make_own_ring(&self, size: u64) -> Result<SharedRing> {
+        let slots = Ring::slots_within(size);
+        let memory = Shared::of_process(Bell::SIZE + Ring::size(slots).0);
+        let memory = block_on(self, agree(self, memory))?;
+        let bell = match &self.meeting {
+            Some((_, board)) => board.bell().clone(),
+            None => Bell::new(memory.clone(), 0),
+        };
+        let ring = Ring::new(memory, bell, slots, Bell::SIZE);
+        Ok(SharedRing { ring, nodes: Nodes::each(self.size), window: None, node: None })
+    }
+
+    fn make_ring(&self, size: u64, groups: usize) -> Result<SharedRing> {
         let slots = Ring::slots_within(size);
         let (bytes, clean) = Ring::size(slots);
-        if let Some((_, board)) = &self.meeting {
-            let window = self.shared_window(self.comm, bytes, clean)?;
-            let bell = board.bell().clone();
-            let ring = Ring::new(window.memory().clone(), bell, slots, 0);
-            return Ok(SharedRing { ring, nodes: Nodes::one(self.size), window, node: None });
-        }
-        let node = self.comm.split_by_node()?;
-        let leader = node.allreduce_max_of(-(self.rank as i64)).map(|least| -least);
-        let told = block_on(self, share(self, leader, |&leader| [leader]))?.1;
-        let leaders: Vec<usize> = told.iter().map(|leader| leader[0] as usize).collect();
-        let window = self.shared_window(node, Bell::SIZE + bytes, Bell::SIZE + clean)?;
-        let bell = Bell::new(window.memory().clone(), 0);
-        let ring = Ring::new(window.memory().clone(), bell, slots, Bell::SIZE);
-        Ok(SharedRing { ring, nodes: Nodes::new(&leaders), window, node: Some(node) })
+        let (node, nodes) = match &self.meeting {
+            Some(_) => (None, Nodes::one(self.size)),
+            None => {
+                let node = block_on(self, agree(self, self.comm.split_by_node()))?;
+                let leader = node.allreduce_max_of(-(self.rank as i64)).map(|least| -least);
+                let told = block_on(self, share(self, leader, |&leader| [leader]))?.1;
+                let leaders: Vec<usize> = told.iter().map(|leader| leader[0] as usize).collect();
+                (Some(node), Nodes::new(&leaders))
+            }
+        };
+        let groups = nodes.split(groups);
+        // The groups of a node have their rings one after the other.
+        let home = nodes.of(self.rank);
+        let here = |group: &usize| nodes.of(groups.ranks(*group)[0]) == home;
+        let neighbours: Vec<usize> = (0..groups.count()).filter(here).collect();
+        let own = neighbours.iter().position(|&group| group == groups.of(self.rank)).unwrap_or(0);
+        let all = Bell::SIZE + neighbours.len() * bytes;
+        let clean = if neighbours.len() == 1 { Bell::SIZE + clean } else { all };
+        let window = self.shared_window(node.unwrap_or(self.comm), all, clean)?;
+        let memory = window.memory().clone();
+        let bell = match &self.meeting {
+            Some((_, board)) => board.bell().clone(),
+            None => Bell::new(memory.clone(), 0),
+        };
+        let ring = Ring::new(memory, bell, slots, Bell::SIZE + own * bytes);
+        Ok(SharedRing { ring, nodes: groups, window: Some(window), node })
+    }
+
+    /// Whether bytes can be brought from one group to another in this way. Collective the first
+    /// time.
+    pub fn can(&self, transfer: Transfer) -> bool {
+        let fenced = match transfer {
+            Transfer::TwoSided => return true,
+            Transfer::PutFence => true,
+            Transfer::PutLock => false,
+        };
+        let place = usize::from(fenced);
+        let inbox = self.inboxes[place].get_or_init(|| {
+            let made = Inbox::new(self.comm, INBOX_SIZE, fenced);
+            block_on(self, agree(self, made)).ok()
+        });
+        self.inbox.store(place, Relaxed);
+        inbox.is_some()
+    }
+
+    fn inbox_in_use(&self) -> Result<&Inbox> {
+        let inbox = self.inboxes[self.inbox.load(Relaxed)].get().and_then(Option::as_ref);
+        inbox.ok_or_else(|| Error::new(Class::Intern, "this rank has no inbox"))
     }
 
     /// `size` bytes that all ranks of `node` see, of which the first `clean` are zero. Collective.
     fn shared_window(&self, node: Comm, size: usize, clean: usize) -> Result<SharedWindow> {
         block_on(self, agree(self, SharedWindow::is_possible(size)))?;
         let window = block_on(self, agree(self, SharedWindow::new(node, size)))?;
-        let prepared = match node.rank()? {
+        let prepared = node.rank().and_then(|rank| match rank {
             0 => window.memory().prepare(clean),
             _ => Ok(()),
-        };
+        });
         block_on(self, agree(self, prepared)).inspect_err(|_| window.free())?;
         Ok(window)
     }
 
     /// Gives everything back; nobody may meet here any more. Collective.
     pub fn free(&self) {
-        if let Some(Some(shared)) = self.ring.get() {
-            shared.window.free();
+        for inbox in self.inboxes.iter().filter_map(|inbox| inbox.get()?.as_ref()) {
+            inbox.free();
+        }
+        for shared in self.rings.iter().filter_map(|ring| ring.get()?.as_ref()) {
+            if let Some(window) = &shared.window {
+                window.free();
+            }
             if let Some(node) = shared.node {
                 node.free();
             }
@@ -272,6 +361,54 @@ impl Ranks for Communicator {
             }
         })
         .await
+    }
+
+    fn put(&self, to: usize, place: usize, bytes: Vec<u8>) -> Result<()> {
+        self.inbox_in_use()?.put(to, place, bytes)
+    }
+
+    async fn fence(&self) -> Result<()> {
+        self.inbox_in_use()?.fence()
+    }
+
+    fn flush(&self, to: usize) -> Result<()> {
+        self.inbox_in_use()?.flush(to)
+    }
+
+    fn inbox(&self, place: usize, size: usize) -> Vec<u8> {
+        self.inbox_in_use().map_or_else(
+            |_| Vec::new(),
+            |inbox| {
+                inbox.look();
+                inbox.memory().piece(place, size).to_vec()
+            },
+        )
+    }
+
+    fn clear_inbox(&self, place: usize, size: usize) {
+        if let Ok(inbox) = self.inbox_in_use() {
+            inbox.memory().piece(place, size).zero();
+        }
+    }
+
+    fn aside(&self, work: Job) -> impl Future<Output = ()> {
+        // Done, and done with the bell, whose memory may go when this rank goes on.
+        let states = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+        let (told, bell) = (states.clone(), self.bell().cloned());
+        self.helper.get_or_init(Helper::new).run(Box::new(move || {
+            work();
+            told[0].store(true, Release);
+            if let Some(bell) = bell {
+                bell.ring();
+            }
+            told[1].store(true, Release);
+        }));
+        async move {
+            self.until(|| states[0].load(Acquire)).await;
+            while !states[1].load(Acquire) {
+                std::thread::yield_now();
+            }
+        }
     }
 
     async fn broadcast(&self, bytes: Box<[u8]>, root: usize) -> Result<Box<[u8]>> {

@@ -4,6 +4,7 @@
 
 mod board;
 mod communicator;
+mod helper;
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 
-use crate::driver::{Driver, LockKind};
+use crate::driver::{Driver, Layout, LockKind};
 use crate::error::{Class, Error, Result};
 use crate::memory::Piece;
 
@@ -11,6 +11,7 @@ use crate::memory::Piece;
 pub struct Disk {
     pub bytes: Mutex<Vec<u8>>,
     pub fails_at: Option<usize>,
+    pub layout: Layout,
     calls: Mutex<usize>,
     locked: Mutex<Vec<(u64, u64)>>,
 }
@@ -81,6 +82,10 @@ impl Driver for Disk {
         let mut locked = self.locked.lock();
         let place = locked.iter().position(|&range| range == (offset, length));
         locked.swap_remove(place.expect("unlocking what is not locked"));
+    }
+
+    fn layout(&self) -> Layout {
+        self.layout
     }
 
     fn size(&self) -> Result<u64> {

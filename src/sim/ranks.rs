@@ -1,12 +1,14 @@
 //! Ranks in one thread: each is a future, and they are stepped in turn.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use crate::engine::ranks::{Ranks, agree};
+use crate::engine::two_phase::INBOX_SIZE;
 use crate::error::{Class, Error, Result};
 
 type Round = Vec<Option<Vec<u8>>>;
@@ -17,6 +19,44 @@ struct Mail {
     rounds: Vec<Round>,
     /// From whom, to whom, tag, and what.
     letters: Vec<(usize, usize, u64, Vec<u8>)>,
+    /// Puts that nothing has completed yet.
+    puts: Vec<Put>,
+    /// What has been put at each place of each rank.
+    inboxes: BTreeMap<(usize, usize), Vec<u8>>,
+    /// Messages that were to be sent, and puts that were to be begun.
+    calls: usize,
+    /// The number of the one that is refused.
+    refuses_at: Option<usize>,
+    /// Things done aside so far.
+    asides: usize,
+}
+
+struct Put {
+    from: usize,
+    to: usize,
+    place: usize,
+    bytes: Vec<u8>,
+    /// The exchange that completes it, once its rank has called a fence.
+    fence: Option<usize>,
+}
+
+impl Mail {
+    fn deliver(&mut self, which: impl Fn(&Put) -> bool) {
+        let (done, rest) = std::mem::take(&mut self.puts).into_iter().partition(|put| which(put));
+        self.puts = rest;
+        let done: Vec<Put> = done;
+        for put in done {
+            self.inboxes.insert((put.to, put.place), put.bytes);
+        }
+    }
+
+    fn refuse(&mut self) -> Result<()> {
+        self.calls += 1;
+        match self.refuses_at == Some(self.calls) {
+            true => Err(Error::new(Class::Other, "the message is refused")),
+            false => Ok(()),
+        }
+    }
 }
 
 pub struct Simulated {
@@ -79,7 +119,11 @@ impl Ranks for Simulated {
         tag: u64,
         bytes: Vec<u8>,
     ) -> Result<impl Future<Output = Result<()>>> {
-        self.mail.borrow_mut().letters.push((self.rank, to, tag, bytes));
+        let mut mail = self.mail.borrow_mut();
+        if !bytes.is_empty() {
+            mail.refuse()?;
+        }
+        mail.letters.push((self.rank, to, tag, bytes));
         Ok(std::future::ready(Ok(())))
     }
 
@@ -105,6 +149,62 @@ impl Ranks for Simulated {
         std::future::poll_fn(|_| if done() { Poll::Ready(()) } else { Poll::Pending }).await
     }
 
+    fn put(&self, to: usize, place: usize, bytes: Vec<u8>) -> Result<()> {
+        let mut mail = self.mail.borrow_mut();
+        mail.refuse()?;
+        assert!(place + bytes.len() <= INBOX_SIZE, "outside the inbox");
+        mail.puts.push(Put { from: self.rank, to, place, bytes, fence: None });
+        Ok(())
+    }
+
+    async fn fence(&self) -> Result<()> {
+        let round = *self.next.borrow();
+        for put in self.mail.borrow_mut().puts.iter_mut().filter(|put| put.from == self.rank) {
+            put.fence = Some(put.fence.unwrap_or(round));
+        }
+        self.exchange(Vec::new()).await;
+        let done = |put: &Put| put.fence.is_some_and(|fence| fence <= round);
+        self.mail.borrow_mut().deliver(done);
+        Ok(())
+    }
+
+    fn flush(&self, to: usize) -> Result<()> {
+        self.mail.borrow_mut().deliver(|put| put.from == self.rank && put.to == to);
+        Ok(())
+    }
+
+    fn inbox(&self, place: usize, size: usize) -> Vec<u8> {
+        let mail = self.mail.borrow();
+        let below = mail.inboxes.range((self.rank, 0)..=(self.rank, place)).next_back();
+        let found = below.and_then(|((_, start), bytes)| bytes.get(place - start..));
+        let mut bytes = found.unwrap_or_default().to_vec();
+        bytes.resize(size, 0);
+        bytes
+    }
+
+    fn clear_inbox(&self, place: usize, size: usize) {
+        if let Some(bytes) = self.mail.borrow_mut().inboxes.get_mut(&(self.rank, place)) {
+            bytes[..size].fill(0);
+        }
+    }
+
+    fn aside(&self, work: Box<dyn FnOnce() + Send>) -> impl Future<Output = ()> {
+        let mut mail = self.mail.borrow_mut();
+        mail.asides += 1;
+        // A thread that is now fast and now slow.
+        let (mut left, mut work) = (mail.asides * 7 % 4, Some(work));
+        std::future::poll_fn(move |_| {
+            if left > 0 {
+                left -= 1;
+                return Poll::Pending;
+            }
+            if let Some(work) = work.take() {
+                work();
+            }
+            Poll::Ready(())
+        })
+    }
+
     async fn broadcast(&self, bytes: Box<[u8]>, root: usize) -> Result<Box<[u8]>> {
         let all = self.exchange(bytes.into()).await;
         Ok(all[root].clone().into())
@@ -113,7 +213,16 @@ impl Ranks for Simulated {
 
 /// Runs one future per rank until all are done; fails if nobody can go on.
 pub fn simulate<T, F: Future<Output = T>>(size: usize, rank: impl Fn(Simulated) -> F) -> Vec<T> {
-    let mail = Rc::new(RefCell::new(Mail::default()));
+    simulate_refusing(size, None, rank)
+}
+
+/// As `simulate`, with one message or put that is refused.
+pub fn simulate_refusing<T, F: Future<Output = T>>(
+    size: usize,
+    refuses_at: Option<usize>,
+    rank: impl Fn(Simulated) -> F,
+) -> Vec<T> {
+    let mail = Rc::new(RefCell::new(Mail { refuses_at, ..Mail::default() }));
     let mut running: Vec<Option<Pin<Box<F>>>> = (0..size)
         .map(|index| {
             let simulated =
@@ -122,7 +231,7 @@ pub fn simulate<T, F: Future<Output = T>>(size: usize, rank: impl Fn(Simulated) 
         })
         .collect();
     let mut results: Vec<Option<T>> = (0..size).map(|_| None).collect();
-    for _ in 0..10_000 {
+    for _ in 0..100_000 {
         for (index, slot) in running.iter_mut().enumerate() {
             let Some(future) = slot else { continue };
             let mut context = Context::from_waker(Waker::noop());

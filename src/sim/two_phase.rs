@@ -1,27 +1,49 @@
-//! Ranks that access a file together must leave in it what a plain loop over bytes could have.
+//! Ranks that access a file together must leave in it what a plain loop over bytes could have,
+//! whatever is chosen.
+
+use std::sync::Arc;
 
 use super::case::{Own, Random};
 use super::disk::Disk;
-use super::ranks::{Simulated, simulate};
+use super::ranks::{Simulated, simulate_refusing};
+use crate::driver::{Driver, Layout};
 use crate::engine::individual::{Access, Plan};
 use crate::engine::ranks::{agree, share};
 use crate::engine::route::{Route, Wish, route};
 use crate::engine::sieve::Gate;
-use crate::engine::two_phase::{Nodes, Part, Ring, Shape, transfer};
+use crate::engine::two_phase::{
+    Choice, Nodes, Overlap, Part, Partitioning, Ring, Shape, Transfer, transfer,
+};
 use crate::error::Result;
 use crate::memory::{Bell, Shared, UserMemory};
 use crate::operation::Direction;
+
+const PARTITIONINGS: [Partitioning; 3] =
+    [Partitioning::Even, Partitioning::StaticCyclic, Partitioning::GroupCyclic];
+const TRANSFERS: [Transfer; 3] = [Transfer::TwoSided, Transfer::PutFence, Transfer::PutLock];
+const OVERLAPS: [Overlap; 6] = [
+    Overlap::Flow,
+    Overlap::None,
+    Overlap::Communication,
+    Overlap::Write,
+    Overlap::WriteCommunication,
+    Overlap::WriteCommunication2,
+];
 
 /// One access of all ranks.
 #[derive(Debug)]
 struct Case {
     ranks: Vec<Own>,
     file: Vec<u8>,
+    layout: Layout,
     /// The node of each rank.
     nodes: Nodes,
     slots: usize,
     window_size: u64,
     locked_writes: bool,
+    choice: Choice,
+    /// None where everybody accesses the file in turn.
+    aggregators: Option<Vec<usize>>,
 }
 
 impl Case {
@@ -34,30 +56,71 @@ impl Case {
         let homes: Vec<u64> = (0..size).map(|_| random.below(most)).collect();
         let leader = |home: &u64| homes.iter().position(|other| other == home);
         let leaders: Vec<usize> = homes.iter().filter_map(leader).collect();
+        // Two layers by node or by parts of nodes, or one.
+        let nodes = match random.below(4) {
+            0 => Nodes::each(size as usize),
+            1 => Nodes::new(&leaders).split(1 + random.below(12) as usize),
+            _ => Nodes::new(&leaders),
+        };
         let file_size = random.below(6000);
+        let choice = Choice {
+            partitioning: PARTITIONINGS[random.below(3) as usize],
+            transfer: TRANSFERS[random.below(3) as usize],
+            overlap: OVERLAPS[random.below(6) as usize],
+        };
+        let most = 1 + random.below(size) as usize;
+        let spread = nodes.spread(|_| most);
+        let count = 1 + random.below(spread.len() as u64) as usize;
+        let stripe_size = if random.one_in(2) { 1 } else { 60 + random.below(600) };
         Case {
             ranks,
-            nodes: Nodes::new(&leaders),
+            nodes,
             file: (0..file_size).map(|_| random.next() as u8).collect(),
-            slots: 1 + random.below(3) as usize,
+            layout: Layout {
+                stripe_size,
+                stripe_count: 1 + random.below(4),
+                alignment: 1 << random.below(8),
+                ..Layout::default()
+            },
+            slots: 2 + random.below(4) as usize,
             window_size: 16 << random.below(9),
             locked_writes: random.one_in(3),
+            choice,
+            aggregators: (!random.one_in(4)).then(|| spread[..count].to_vec()),
         }
     }
 
+    fn run(
+        &self,
+        direction: Direction,
+        disk: &Arc<Disk>,
+        memory: &mut [Vec<u8>],
+    ) -> Vec<Result<u64>> {
+        self.run_refusing(direction, disk, memory, None)
+    }
+
     /// Runs two accesses after each other, so that the slots are used again.
-    fn run(&self, direction: Direction, disk: &Disk, memory: &mut [Vec<u8>]) -> Vec<Result<u64>> {
+    fn run_refusing(
+        &self,
+        direction: Direction,
+        disk: &Arc<Disk>,
+        memory: &mut [Vec<u8>],
+        refuses_at: Option<usize>,
+    ) -> Vec<Result<u64>> {
         let buffer = |_| Shared::of_process(Ring::size(self.slots).0).unwrap();
         let shared: Vec<Shared> = (0..self.nodes.count()).map(buffer).collect();
         let users: Vec<UserMemory> =
             (self.ranks.iter().zip(memory)).map(|(own, memory)| own.user_memory(memory)).collect();
         let (users, shared) = (&users, &shared);
-        simulate(self.ranks.len(), |ranks| async move {
+        let driver: Arc<dyn Driver> = disk.clone();
+        let driver = &driver;
+        simulate_refusing(self.ranks.len(), refuses_at, |ranks| async move {
             let bell = Bell::new(Shared::of_process(Bell::SIZE).unwrap(), 0);
             let ring = Ring::new(shared[self.nodes.of(ranks.rank)].clone(), bell, self.slots, 0);
             let mut last = Ok(0);
             for _ in 0..2 {
-                last = self.rank(&ranks, &ring, direction, disk, &users[ranks.rank]).await;
+                let own = self.rank(&ranks, &ring, direction, driver, &users[ranks.rank]).await;
+                last = last.and(own);
             }
             last
         })
@@ -68,7 +131,7 @@ impl Case {
         ranks: &Simulated,
         ring: &Ring,
         direction: Direction,
-        disk: &Disk,
+        disk: &Arc<dyn Driver>,
         memory: &UserMemory,
     ) -> Result<u64> {
         let own = &self.ranks[ranks.rank];
@@ -85,14 +148,25 @@ impl Case {
             assert!(nothing, "no common way for {parts:?}");
             return Ok(0);
         }
-        let shape = Shape::with_windows(&parts, self.window_size);
-        let done = transfer(ranks, (ring, &self.nodes), disk, &access, &shape).await;
+        let mut shape = Shape::with_windows(&parts, &self.nodes, self.window_size);
+        if let Some(aggregators) = &self.aggregators {
+            let aggregators = aggregators.clone();
+            shape = shape.divided(self.choice.partitioning, aggregators, disk.layout());
+        }
+        let buffer = (ring, &self.nodes);
+        let done = transfer(ranks, buffer, disk, &access, &shape, self.choice).await;
         agree(ranks, done).await.map(|done| done.size)
+    }
+
+    fn disk(&self) -> Disk {
+        let mut disk = Disk::with(self.file.clone());
+        disk.layout = self.layout;
+        disk
     }
 }
 
 /// Unoptimised they take minutes.
-const CASES: u64 = if cfg!(debug_assertions) { 300 } else { 3000 };
+const CASES: u64 = if cfg!(debug_assertions) { 300 } else { 3200 };
 
 #[test]
 fn writes_what_a_plain_loop_would() {
@@ -102,7 +176,7 @@ fn writes_what_a_plain_loop_would() {
         let mut fill = |own: &Own| (0..own.room().1).map(|_| random.next() as u8).collect();
         let mut memory: Vec<Vec<u8>> = case.ranks.iter().map(&mut fill).collect();
         let before = memory.clone();
-        let disk = Disk::with(case.file.clone());
+        let disk = Arc::new(case.disk());
         let results = case.run(Direction::Write, &disk, &mut memory);
         let mut allowed: Vec<Vec<u8>> = case.file.iter().map(|&byte| vec![byte]).collect();
         let mut written = vec![false; allowed.len()];
@@ -136,7 +210,7 @@ fn reads_what_a_plain_loop_would() {
         let case = Case::random(seed);
         let mut memory: Vec<Vec<u8>> =
             case.ranks.iter().map(|own| vec![0xEE; own.room().1]).collect();
-        let disk = Disk::with(case.file.clone());
+        let disk = Arc::new(case.disk());
         let results = case.run(Direction::Read, &disk, &mut memory);
         for (rank, result) in results.into_iter().enumerate() {
             let own = &case.ranks[rank];
@@ -156,8 +230,9 @@ fn a_failing_disk_fails_all_ranks_alike_and_hangs_none() {
             for fails_at in 1..4 {
                 let mut memory: Vec<Vec<u8>> =
                     case.ranks.iter().map(|own| vec![1; own.room().1]).collect();
-                let mut disk = Disk::with(case.file.clone());
+                let mut disk = case.disk();
                 disk.fails_at = Some(fails_at);
+                let disk = Arc::new(disk);
                 let results = case.run(direction, &disk, &mut memory);
                 let failed = results.iter().filter(|result| result.is_err()).count();
                 assert!(failed == 0 || failed == results.len(), "seed {seed}");
@@ -167,4 +242,25 @@ fn a_failing_disk_fails_all_ranks_alike_and_hangs_none() {
             }
         }
     }
+}
+
+#[test]
+fn a_message_that_is_refused_fails_all_ranks_alike_and_hangs_none() {
+    let mut refused = 0;
+    for seed in 1..=CASES / 10 {
+        let case = Case::random(seed);
+        for direction in [Direction::Read, Direction::Write] {
+            for refuses_at in [1, 2, 5] {
+                let mut memory: Vec<Vec<u8>> =
+                    case.ranks.iter().map(|own| vec![1; own.room().1]).collect();
+                let disk = Arc::new(case.disk());
+                let at = Some(refuses_at);
+                let results = case.run_refusing(direction, &disk, &mut memory, at);
+                let failed = results.iter().filter(|result| result.is_err()).count();
+                assert!(failed == 0 || failed == results.len(), "seed {seed}");
+                refused += usize::from(failed > 0);
+            }
+        }
+    }
+    assert!(refused as u64 > CASES / 20, "only {refused} accesses had a message to refuse");
 }

@@ -9,30 +9,44 @@
 //! of another node fill it in their own buffer all the same, and what they put there goes to the
 //! owner as one message; a window that was read goes to the other nodes as one message each.
 //!
-//! Nobody waits in a circle: a rank goes through its windows in file order, and what it waits for
+//! Nobody waits in a circle: all ranks go through the windows in one order, and what one waits for
 //! at a window depends on no later one.
+//!
+//! That is the flow, in which windows are accessed by whoever has time. Where somebody is chosen to
+//! access the file, or an order of the steps, `stages.rs` goes through rounds of windows instead.
 
+mod choice;
+mod domains;
+mod exchange;
 mod nodes;
 mod parcel;
 mod part;
 mod ring;
+mod rounds;
+mod schedule;
+mod stages;
 mod visitor;
 mod windows;
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::pin::Pin;
+use std::sync::Arc;
 
+pub use self::choice::{Choice, Layers, Overlap, Partitioning, Transfer};
+pub use self::domains::Domains;
+pub use self::exchange::INBOX_SIZE;
+use self::exchange::{send, unsent};
 pub use self::nodes::Nodes;
 pub use self::part::Part;
 use self::ring::Slot;
 pub use self::ring::{Ring, SLOT_SIZE};
+use self::schedule::{Order, Underway};
 use self::visitor::Visitor;
 use self::windows::{Window, Windows, wanted};
 use super::individual::{Access, Done};
 use super::ranks::Ranks;
-use crate::driver::Driver;
-use crate::error::Result;
+use crate::driver::{Driver, Layout};
+use crate::error::{Class, Error, Result};
 use crate::operation::Direction;
 
 /// How a collective access goes through the ring.
@@ -44,6 +58,8 @@ pub struct Shape {
     window_size: u64,
     /// Pieces start and end at multiples of `1 << grain`.
     grain: u32,
+    /// Who accesses what.
+    domains: Domains,
 }
 
 /// Windows smaller than this cost more to agree about than to move.
@@ -51,25 +67,64 @@ const SMALLEST_WINDOW: u64 = 64 << 10;
 
 impl Shape {
     /// For these parts, cut so that all ranks find work.
-    pub fn new(parts: &[Part]) -> Shape {
+    pub fn new(parts: &[Part], nodes: &Nodes) -> Shape {
         let start = parts.iter().filter(|part| part.size > 0).map(|part| part.start).min();
         let end = parts.iter().map(|part| part.end).max();
         let span = end.unwrap_or(0) - start.unwrap_or(0);
         let share = (span / (2 * parts.len() as u64)).next_power_of_two();
-        Shape::with_windows(parts, share.clamp(SMALLEST_WINDOW, SLOT_SIZE as u64))
+        Shape::with_windows(parts, nodes, share.clamp(SMALLEST_WINDOW, SLOT_SIZE as u64))
     }
 
     /// With windows of `size` bytes, a power of two, if the marks are enough for as many.
-    pub fn with_windows(parts: &[Part], size: u64) -> Shape {
+    pub fn with_windows(parts: &[Part], nodes: &Nodes, size: u64) -> Shape {
         let grains = parts.iter().filter(|part| part.size > 0).map(|part| part.grain);
         let grain = grains.min().unwrap_or(0).min(size.trailing_zeros());
         let window_size = size.min(Ring::window_size(grain));
-        Shape { parts: parts.iter().map(Part::range).collect(), window_size, grain }
+        let domains = Domains::in_turn(nodes, window_size);
+        Shape { parts: parts.iter().map(Part::range).collect(), window_size, grain, domains }
+    }
+
+    /// The same with the file divided in this way among these aggregators, along its layout.
+    pub fn divided(
+        mut self,
+        partitioning: Partitioning,
+        aggregators: Vec<usize>,
+        layout: Layout,
+    ) -> Shape {
+        self.domains = Domains::new(partitioning, aggregators, layout, self.window_size);
+        // Blocks may end where no grain does.
+        self.grain = self.grain.min(self.domains.block().trailing_zeros());
+        self.window_size = self.window_size.min(Ring::window_size(self.grain));
+        self
     }
 
     /// Where in the file the first byte of the window's slot lies.
     fn start_of(&self, window: &Window) -> u64 {
         window.range.start / self.window_size * self.window_size
+    }
+
+    /// What the ranks of a node are told of a window that was read: how much there was, and their
+    /// bytes from the first to the last.
+    fn told(&self, slot: &Slot<'_>, window: &Window, found: u64, ranks: &[usize]) -> Vec<u8> {
+        let wanted = wanted(&window.range, &self.parts, ranks);
+        let end = wanted.end.min(window.range.start + found).max(wanted.start);
+        let bytes = slot.bytes().skip((wanted.start - self.start_of(window)) as usize);
+        let mut message = found.to_le_bytes().to_vec();
+        message.extend(bytes.take((end - wanted.start) as usize).to_vec());
+        message
+    }
+
+    /// Puts what was told into the slot of these ranks. What is no such message is published as an
+    /// empty window.
+    fn hear(&self, slot: &Slot<'_>, window: &Window, message: &[u8], ranks: &[usize]) {
+        let mut found = 0;
+        if let Some((head, bytes)) = message.split_first_chunk::<FOUND_SIZE>() {
+            found = u64::from_le_bytes(*head);
+            let wanted = wanted(&window.range, &self.parts, ranks);
+            let place = (wanted.start - self.start_of(window)) as usize;
+            slot.bytes().skip(place).take(bytes.len()).fill_from(bytes);
+        }
+        slot.publish(found);
     }
 
     /// Where in the slot the window's bytes are.
@@ -83,16 +138,21 @@ impl Shape {
 pub async fn transfer<R: Ranks>(
     ranks: &R,
     buffer: (&Ring, &Nodes),
-    driver: &dyn Driver,
+    driver: &Arc<dyn Driver>,
     access: &Access<'_>,
     shape: &Shape,
+    choice: Choice,
 ) -> Result<Done> {
+    if let Some(order) = Order::of(choice.overlap, access.direction) {
+        return stages::transfer(ranks, buffer, driver, access, shape, choice.transfer, order)
+            .await;
+    }
     let (ring, nodes) = buffer;
     let node = nodes.of(ranks.rank());
     let own = shape.parts[ranks.rank()].clone();
-    let visitor = Visitor::new(driver, access, shape);
+    let visitor = Visitor::new(&**driver, access, shape);
     let mut walk = Walk { ranks, ring, nodes, node, own, shape, visitor, sent: VecDeque::new() };
-    let mut windows = Windows::new(&shape.parts, nodes, node, shape.window_size);
+    let mut windows = Windows::new(&shape.parts, nodes, node, &shape.domains, shape.window_size);
     let mut count = 0;
     while let Some(window) = windows.next() {
         count += 1;
@@ -123,13 +183,17 @@ struct Walk<'a, 'b, R> {
     shape: &'a Shape,
     visitor: Visitor<'a, 'b>,
     /// Messages under way.
-    sent: VecDeque<Pin<Box<dyn Future<Output = Result<()>> + 'a>>>,
+    sent: VecDeque<Underway<'a>>,
 }
 
 impl<R: Ranks> Walk<'_, '_, R> {
     /// Whether this rank speaks for its node about a window.
     fn hosts(&self, window: &Window) -> bool {
-        self.nodes.host(self.node, window.index) == self.ranks.rank()
+        let rank = match window.owner == self.node {
+            true => window.host,
+            false => self.nodes.speaker(self.node, window.index),
+        };
+        rank == self.ranks.rank()
     }
 
     async fn write(&mut self, window: &Window) {
@@ -149,8 +213,13 @@ impl<R: Ranks> Walk<'_, '_, R> {
                 let inside = self.shape.inside(window);
                 let most = parcel::largest(self.shape.grain, &inside);
                 let parcel = self.ranks.receive(None, window.sequence, most).await;
-                if let Some(parcel) = self.visitor.note(parcel) {
-                    parcel::unpack(&parcel, &slot, self.shape.grain, inside);
+                match self.visitor.note(parcel) {
+                    Some(parcel) if parcel.is_empty() => {
+                        let text = "another node could not send its part of a window";
+                        self.visitor.note::<()>(Err(Error::new(Class::Io, text)));
+                    }
+                    Some(parcel) => parcel::unpack(&parcel, &slot, self.shape.grain, inside),
+                    None => {}
                 }
                 self.leave_filled(&slot, window).await;
             }
@@ -167,7 +236,7 @@ impl<R: Ranks> Walk<'_, '_, R> {
             self.visitor.write_out(slot, window);
         } else {
             let parcel = parcel::pack(slot, self.shape.grain, self.shape.inside(window));
-            self.send(self.nodes.host(window.owner, window.index), window, parcel).await;
+            self.send(window.host, window, parcel).await;
         }
         slot.release();
     }
@@ -227,40 +296,29 @@ impl<R: Ranks> Walk<'_, '_, R> {
 
     /// Sends the other nodes what they want of a window that was read.
     async fn send_read(&mut self, slot: &Slot<'_>, window: &Window, found: u64) {
-        let start = self.shape.start_of(window);
         for &guest in &window.guests {
-            let wanted = wanted(&window.range, &self.shape.parts, self.nodes.ranks(guest));
-            let end = wanted.end.min(window.range.start + found).max(wanted.start);
-            let bytes = slot.bytes().skip((wanted.start - start) as usize);
-            let mut message = found.to_le_bytes().to_vec();
-            message.extend(bytes.take((end - wanted.start) as usize).to_vec());
-            self.send(self.nodes.host(guest, window.index), window, message).await;
+            let message = self.shape.told(slot, window, found, self.nodes.ranks(guest));
+            self.send(self.nodes.speaker(guest, window.index), window, message).await;
         }
     }
 
     /// Puts what the owner has read into the slot. A failure is published as an empty window.
     async fn receive_read(&mut self, slot: &Slot<'_>, window: &Window) {
-        let wanted = wanted(&window.range, &self.shape.parts, self.nodes.ranks(self.node));
-        let most = FOUND_SIZE + (wanted.end - wanted.start) as usize;
-        let from = self.nodes.host(window.owner, window.index);
-        let message = self.ranks.receive(Some(from), window.sequence, most).await;
-        let mut found = 0;
-        if let Some(message) = self.visitor.note(message)
-            && let Some((head, bytes)) = message.split_first_chunk::<FOUND_SIZE>()
-        {
-            found = u64::from_le_bytes(*head);
-            let place = (wanted.start - self.shape.start_of(window)) as usize;
-            slot.bytes().skip(place).take(bytes.len()).fill_from(bytes);
+        let from = Some(window.host);
+        let most = FOUND_SIZE + self.shape.window_size as usize;
+        let message = self.ranks.receive(from, window.sequence, most).await;
+        let message = self.visitor.note(message).unwrap_or_default();
+        if message.is_empty() {
+            self.visitor.note::<()>(Err(unsent(window.host)));
         }
-        slot.publish(found);
+        self.shape.hear(slot, window, &message, self.nodes.ranks(self.node));
     }
 
     async fn send(&mut self, to: usize, window: &Window, message: Vec<u8>) {
         self.sent_all_but(UNDER_WAY - 1).await;
-        let started = self.ranks.send(to, window.sequence, message);
-        if let Some(sent) = self.visitor.note(started) {
-            self.sent.push_back(Box::pin(sent));
-        }
+        let (sent, refused) = send(self.ranks, to, window.sequence, message);
+        self.visitor.note(refused);
+        self.sent.push_back(sent);
     }
 
     /// Waits until at most so many messages are under way.

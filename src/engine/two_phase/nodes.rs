@@ -1,6 +1,7 @@
 //! Which ranks share memory.
 
-/// The nodes that the ranks of a file live on, numbered in the order of their lowest ranks.
+/// The groups of ranks that share a buffer, numbered in the order of their lowest ranks: the nodes
+/// that the ranks of a file live on, parts of nodes, or every rank for itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nodes {
     /// The node of each rank.
@@ -33,9 +34,36 @@ impl Nodes {
         Nodes { of: vec![0; size], ranks: vec![(0..size).collect()] }
     }
 
+    /// Every rank on its own.
+    pub fn each(size: usize) -> Nodes {
+        Nodes { of: (0..size).collect(), ranks: (0..size).map(|rank| vec![rank]).collect() }
+    }
+
+    /// The same with about `total` groups in all, each a part of a node: of q ranks on a node the
+    /// first q mod c of its c groups have one more than the others.
+    pub fn split(&self, total: usize) -> Nodes {
+        let mut leaders = vec![0; self.of.len()];
+        for ranks in &self.ranks {
+            let parts = (total / self.count()).clamp(1, ranks.len());
+            let (size, more) = (ranks.len() / parts, ranks.len() % parts);
+            let mut rest = &ranks[..];
+            for part in 0..parts {
+                let (group, others) = rest.split_at(size + usize::from(part < more));
+                group.iter().for_each(|&rank| leaders[rank] = group[0]);
+                rest = others;
+            }
+        }
+        Nodes::new(&leaders)
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.ranks.len()
+    }
+
+    /// How many ranks there are on all of them.
+    pub fn size(&self) -> usize {
+        self.of.len()
     }
 
     /// The node of a rank.
@@ -48,15 +76,23 @@ impl Nodes {
         &self.ranks[node]
     }
 
-    /// The node that accesses the file for the window at this place.
-    pub fn owner(&self, index: u64) -> usize {
-        (index % self.count() as u64) as usize
-    }
-
     /// The rank that speaks for a node about the window at this place.
-    pub fn host(&self, node: usize, index: u64) -> usize {
+    pub fn speaker(&self, node: usize, index: u64) -> usize {
         let ranks = &self.ranks[node];
         ranks[(index / self.count() as u64 % ranks.len() as u64) as usize]
+    }
+
+    /// Ranks of every node in turn, at most `most(node)` of each: the order in which they become
+    /// aggregators.
+    pub fn spread(&self, most: impl Fn(usize) -> usize) -> Vec<usize> {
+        let rounds = self.ranks.iter().map(Vec::len).max().unwrap_or(0);
+        let node = |round: usize, node: usize| match round < most(node) {
+            true => self.ranks[node].get(round).copied(),
+            false => None,
+        };
+        (0..rounds)
+            .flat_map(|round| (0..self.count()).filter_map(move |n| node(round, n)))
+            .collect()
     }
 }
 
@@ -65,12 +101,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_are_spread_over_nodes_and_then_over_their_ranks() {
+    fn ranks_are_spread_over_nodes_and_then_within() {
         let nodes = Nodes::new(&[0, 1, 0, 1, 0]);
         assert_eq!(nodes.count(), 2);
         assert_eq!((nodes.of(2), nodes.of(3)), (0, 1));
-        let hosts: Vec<_> = (0..6).map(|index| nodes.host(nodes.owner(index), index)).collect();
-        assert_eq!(hosts, [0, 1, 2, 3, 4, 1]);
+        assert_eq!(nodes.spread(|_| 9), [0, 1, 2, 3, 4]);
+        assert_eq!(nodes.spread(|node| 1 + node), [0, 1, 3]);
+        assert_eq!(nodes.spread(|_| 0), []);
         assert_eq!(Nodes::one(3), Nodes::new(&[0, 0, 0]));
+        assert_eq!(Nodes::each(3), Nodes::new(&[0, 1, 2]));
+    }
+
+    #[test]
+    fn local_aggregators_are_spread_out() {
+        // Kang et al., 3.1: of 8 ranks on a node the local ranks 0, 3 and 6 gather for the others.
+        let nodes = Nodes::one(8).split(3);
+        let groups: Vec<&[usize]> = (0..nodes.count()).map(|node| nodes.ranks(node)).collect();
+        assert_eq!(groups, [&[0, 1, 2][..], &[3, 4, 5], &[6, 7]]);
+        let two = Nodes::new(&[0, 1, 0, 1, 0]);
+        assert_eq!(two.split(2), two);
+        assert_eq!(two.split(1), two);
+        assert_eq!(two.split(4).count(), 4);
+        assert_eq!(two.split(99), Nodes::each(5));
     }
 }

@@ -127,6 +127,18 @@ impl Slot<'_> {
         self.visits().fetch_add(1, AcqRel) + 1 == visitors
     }
 
+    /// As `leave`, for those whose host waits until all are done.
+    pub fn leave_to_host(&self, visitors: u64) {
+        if self.leave(visitors) {
+            self.ring.bell.ring();
+        }
+    }
+
+    /// Whether the window is in the slot and so many are done with it.
+    pub fn is_left_by(&self, visitors: u64) -> bool {
+        self.is_free() && self.visits().load(Acquire) == visitors
+    }
+
     /// All are done: the next window may come. Said by the last.
     pub fn release(&self) {
         self.visits().store(0, Relaxed);

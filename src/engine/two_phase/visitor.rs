@@ -19,8 +19,8 @@ pub struct Visitor<'a, 'b> {
     memory: Cursor<'a>,
     /// Where scattered memory is gathered; made when it is needed.
     scratch: Option<Scratch>,
-    /// A read has met the end of the file.
-    ended: bool,
+    /// Where in the view a read has met the end of the file.
+    ended: Option<u64>,
     /// The first failure.
     verdict: Result<()>,
     done: Done,
@@ -40,14 +40,16 @@ impl<'a, 'b> Visitor<'a, 'b> {
             file: access.view.cursor(access.position),
             memory: access.memory.cursor(0),
             scratch: None,
-            ended: false,
+            ended: None,
             verdict: Ok(()),
             done: Done::new(How::Exchanged),
         }
     }
 
     /// What became of it all.
-    pub fn finish(self) -> Result<Done> {
+    pub fn finish(mut self) -> Result<Done> {
+        let end = self.ended.unwrap_or(self.access.position + self.access.memory.size());
+        self.done.size = end - self.access.position;
         self.verdict.map(|()| self.done)
     }
 
@@ -65,11 +67,19 @@ impl<'a, 'b> Visitor<'a, 'b> {
         }
     }
 
-    /// Bytes of this rank that lie in the file before `offset` and are not yet done.
-    fn size_before(&self, offset: u64) -> u64 {
+    /// Goes to this rank's first byte at or after `offset` of the file.
+    fn seek(&mut self, offset: u64) {
+        let position = self.position_of(offset);
+        if self.file.position() != position {
+            self.file.seek(position);
+            self.memory.seek(position - self.access.position);
+        }
+    }
+
+    /// Where in the view this rank's first byte at or after `offset` of the file is.
+    fn position_of(&self, offset: u64) -> u64 {
         let Access { view, position, memory, .. } = self.access;
-        let reached = view.size_before(offset).min(position + memory.size());
-        reached.saturating_sub(self.file.position())
+        view.size_before(offset).clamp(*position, position + memory.size())
     }
 
     /// Puts this rank's bytes into the window.
@@ -79,12 +89,11 @@ impl<'a, 'b> Visitor<'a, 'b> {
         }
         let bytes = memory::Window::new(slot.bytes(), self.shape.start_of(window));
         let marks = slot.marks(self.shape.grain);
-        let size = self.size_before(window.range.end);
+        self.seek(window.range.start);
+        let size = self.position_of(window.range.end) - self.file.position();
         let origin = self.access.view.displacement;
         let filled = self.pieces(size, |file, piece| bytes.put_marked(file, origin, piece, marks));
-        if self.note(filled).is_some() {
-            self.done.size += size;
-        }
+        self.note(filled);
     }
 
     /// Hands the next `size` bytes of the user's memory to `act` as packed pieces, together with
@@ -122,48 +131,71 @@ impl<'a, 'b> Visitor<'a, 'b> {
 
     /// Writes what is marked, and takes the marks away.
     pub fn write_out(&mut self, slot: &Slot<'_>, window: &Window) {
-        let start = self.shape.start_of(window);
-        let inside = self.shape.inside(window);
-        let marks = slot.marks(self.shape.grain);
-        let bytes = slot.bytes();
-        let (plan, gate) = (&self.access.plan, self.access.gate);
-        let mut runs = marks.runs(inside.clone());
-        let written = runs.try_for_each(|run| {
-            let offset = start + run.start as u64;
-            let piece = bytes.skip(run.start).take(run.len());
-            let write = || self.driver.write_at(offset, &[piece]);
-            match plan.locked_writes {
-                true => gate.beside(self.driver, offset..offset + run.len() as u64, write),
-                false => write(),
-            }
-        });
-        marks.clear(inside);
+        let written = self.writing(slot, window)(self.driver);
         self.done.windows += 1;
         self.note(written);
+    }
+
+    /// What writes a window, by any thread.
+    pub fn writing(
+        &self,
+        slot: &Slot<'_>,
+        window: &Window,
+    ) -> impl FnOnce(&dyn Driver) -> Result<()> + Send + 'static {
+        let start = self.shape.start_of(window);
+        let inside = self.shape.inside(window);
+        let (marks, bytes) = (slot.marks(self.shape.grain), slot.bytes());
+        let (locked, gate) = (self.access.plan.locked_writes, self.access.gate.clone());
+        move |driver| {
+            let mut runs = marks.runs(inside.clone());
+            let written = runs.try_for_each(|run| {
+                let offset = start + run.start as u64;
+                let piece = bytes.skip(run.start).take(run.len());
+                let write = || driver.write_at(offset, &[piece]);
+                match locked {
+                    true => gate.beside(driver, offset..offset + run.len() as u64, write),
+                    false => write(),
+                }
+            });
+            marks.clear(inside);
+            written
+        }
+    }
+
+    /// What reads a window, by any thread.
+    pub fn reading(
+        &self,
+        slot: &Slot<'_>,
+        window: &Window,
+    ) -> impl FnOnce(&dyn Driver) -> Result<u64> + Send + 'static {
+        let inside = self.shape.inside(window);
+        let piece = slot.bytes().skip(inside.start).take(inside.len());
+        let offset = window.range.start;
+        move |driver| driver.read_at(offset, &[piece])
     }
 
     /// Reads a window. A failure is published as an empty one: its reader tells everybody in the
     /// end.
     pub fn read_in(&mut self, slot: &Slot<'_>, window: &Window) {
-        let inside = self.shape.inside(window);
-        let piece = slot.bytes().skip(inside.start).take(inside.len());
-        let read = self.driver.read_at(window.range.start, &[piece]);
+        let read = self.reading(slot, window)(self.driver);
         slot.publish(*read.as_ref().unwrap_or(&0));
         self.note(read);
     }
 
     /// Picks this rank's bytes out of a window of which `found` bytes could be read.
     pub fn empty(&mut self, slot: &Slot<'_>, window: &Window, found: u64) {
-        if self.ended || self.verdict.is_err() {
+        if self.verdict.is_err() {
             return;
         }
         let bytes = memory::Window::new(slot.bytes(), self.shape.start_of(window));
         let origin = self.access.view.displacement;
-        let size = self.size_before(window.range.start + found);
-        self.ended = size < self.size_before(window.range.end);
-        let emptied = self.pieces(size, |file, piece| bytes.take(file, origin, piece));
-        if self.note(emptied).is_some() {
-            self.done.size += size;
+        self.seek(window.range.start);
+        let start = self.file.position();
+        let end = self.position_of(window.range.start + found);
+        if end < self.position_of(window.range.end) {
+            self.ended = Some(self.ended.map_or(end, |ended| ended.min(end)));
         }
+        let emptied = self.pieces(end - start, |file, piece| bytes.take(file, origin, piece));
+        self.note(emptied);
     }
 }
