@@ -123,16 +123,20 @@ pub struct Job<'a> {
     pub tally: &'a Tally,
 }
 
+/// Where in its memory a window that is read begins: pieces of the file and of the user's memory
+/// often both start on pages, and copies between equal places of two pages are half as fast.
+const ASIDE: usize = 2112;
+
 impl Job<'_> {
     /// Fills `packed` from the view, window by window; fewer bytes mean end of file.
     pub fn read(&self, cursor: &mut Cursor<'_>, packed: Piece) -> Result<u64> {
         let view = self.view;
-        let mut scratch = Scratch::new(self.buffer_size)?;
+        let mut scratch = Scratch::new(self.buffer_size + ASIDE)?;
         let mut done = 0;
         while done < packed.len() {
             let cut = cut(view, cursor, packed.len() - done, self.buffer_size);
             self.tally.add(&cut);
-            let whole = scratch.piece(cut.span);
+            let whole = scratch.piece(cut.span + ASIDE).skip(ASIDE);
             let window = Window::new(whole, cut.offset);
             let filled = self.driver.read_at(cut.offset, &[whole])?;
             let end = cut.offset + filled;
