@@ -234,6 +234,9 @@ impl Communicator {
         };
         let place = usize::from(fenced);
         let inbox = self.inboxes[place].get_or_init(|| {
+            // The MPI may well make the windows of a node in memory that its ranks share.
+            let possible = SharedWindow::is_possible(INBOX_SIZE * self.nodes.node_size);
+            block_on(self, agree(self, possible)).ok()?;
             let made = Inbox::new(self.comm, INBOX_SIZE, fenced);
             block_on(self, agree(self, made)).ok()
         });
