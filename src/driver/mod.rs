@@ -7,14 +7,13 @@ pub mod detect;
 pub mod open;
 
 mod allocate;
-mod cached;
 mod coherence;
 mod in_use;
 mod lock;
 mod lustre;
 mod mount;
-mod nfs;
 mod posix;
+mod remote;
 mod transfer;
 
 #[cfg(test)]

@@ -4,11 +4,10 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use super::cached::CachedFile;
 use super::detect::{Kind, retry_stale};
 use super::in_use::{self, InUse};
-use super::nfs::NfsFile;
 use super::posix::{Counters, PosixFile, answer, descriptor, status};
+use super::remote::RemoteFile;
 use super::transfer::retry;
 use super::{Driver, Layout, SieveStrides, lustre};
 use crate::error::{Class, Doing, Error, Result};
@@ -57,9 +56,9 @@ impl OpenOptions {
 pub fn open(options: &OpenOptions) -> Result<Box<dyn Driver>> {
     let file = open_posix(options)?;
     Ok(match options.driver {
-        Kind::Nfs => Box::new(NfsFile::new(file, options.shared_between_hosts)),
+        Kind::Nfs => Box::new(RemoteFile::on_nfs(file, options.shared_between_hosts)),
         _ if options.shared_between_hosts && options.cached_by_hosts => {
-            Box::new(CachedFile::new(file))
+            Box::new(RemoteFile::reopened(file))
         }
         Kind::Ufs | Kind::Lustre | Kind::Gpfs => Box::new(file),
     })

@@ -127,11 +127,36 @@ fn without_locks_the_file_is_opened_again() {
     let scratch = Scratch::on_disk();
     let options = scratch.options("a", Kind::Nfs);
     let file = crate::driver::open::open_posix(&options).unwrap();
-    let file = NfsFile { file, sharing: Sharing::Unlocked };
+    let file = RemoteFile::reopened(file);
     assert!(!file.visible_immediately());
     file.write_at(0, &[Piece::of(b"abc")]).unwrap();
     file.refresh().unwrap();
     assert_eq!(file.calls().syncs, 1);
     assert_eq!(read(&file, 0, 9), b"abc");
     assert_eq!(file.calls().locks, 0);
+}
+
+#[test]
+fn what_is_written_under_a_lock_is_sent() {
+    let scratch = Scratch::on_disk();
+    let options = scratch.options("a", Kind::Ufs);
+    let options = OpenOptions { shared_between_hosts: true, cached_by_hosts: true, ..options };
+    let (one, two) = (open(&options).unwrap(), open(&options).unwrap());
+    assert!(!one.visible_immediately());
+    one.write_at(0, &[Piece::of(b"abc")]).unwrap();
+    assert_eq!(one.calls().syncs, 0);
+    one.lock(0, 10, LockKind::Exclusive).unwrap();
+    let before = one.calls().syncs;
+    one.write_at(1, &[Piece::of(b"xy")]).unwrap();
+    assert_eq!(one.calls().syncs, before + 1);
+    assert!(!two.try_lock(0, 10, LockKind::Shared).unwrap());
+    one.unlock(0, 10);
+    assert!(two.try_lock(0, 10, LockKind::Shared).unwrap());
+    let mut bytes = [0; 4];
+    assert_eq!(two.read_at(0, &[Piece::of_mut(&mut bytes)]).unwrap(), 3);
+    assert_eq!(&bytes[..3], b"axy");
+    two.unlock(0, 10);
+    assert_eq!(two.size().unwrap(), 3);
+    one.write_at(3, &[Piece::of(b"z")]).unwrap();
+    assert_eq!(one.calls().syncs, before + 1);
 }

@@ -1,0 +1,280 @@
+//! A file that several machines have open, on a file system where each keeps its own idea of what
+//! is in it.
+//!
+//! NFS's client takes a lock as the moment to agree with the server: locking forgets what was
+//! cached, unlocking sends what was written. So with ranks on several machines every transfer
+//! happens inside a lock on exactly its range, as in ROMIO, and a finished write can be read
+//! elsewhere at once. With all ranks on one machine there is one cache, and no need; nor is there
+//! for a file that is opened for reading only, since no rank can write it.
+//!
+//! File systems in user space, SMB and their like, and NFS without locks, agree when a file is
+//! opened, and `fsync` sends what was written. There a lock, if it can be had, is followed by
+//! opening the file once more, and what is written under one is sent before it is given back.
+//! Outside of locks a write is seen elsewhere after a synchronisation, which is what MPI asks for.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
+
+use super::coherence::Coherence;
+use super::posix::PosixFile;
+use super::transfer::total_length;
+use super::{Calls, Driver, Layout, LockKind, lock};
+use crate::error::{Doing, Result};
+use crate::memory::Piece;
+
+/// A byte that no file has, to be locked for the sake of locking.
+const FAR_BYTE: u64 = 1 << 62;
+
+/// An open file that other machines may change.
+pub(super) struct RemoteFile {
+    file: PosixFile,
+    sharing: Sharing,
+}
+
+/// Who else may change the file.
+enum Sharing {
+    /// Only processes of this machine.
+    OneHost,
+    /// Other machines, and locks keep us in step with them.
+    Locked(Coherence),
+    /// Other machines, and opening the file keeps us in step with them. Counts the locks that
+    /// callers hold.
+    Reopened(AtomicU64),
+}
+
+impl RemoteFile {
+    /// On NFS. Tries once whether the mount gives locks.
+    pub(super) fn on_nfs(file: PosixFile, shared_between_hosts: bool) -> RemoteFile {
+        let sharing = if !shared_between_hosts {
+            Sharing::OneHost
+        } else if gives_locks(&file) {
+            Sharing::Locked(Coherence::default())
+        } else {
+            Sharing::Reopened(AtomicU64::new(0))
+        };
+        RemoteFile { file, sharing }
+    }
+
+    /// Where locks say nothing about what other machines have written.
+    pub(super) fn reopened(file: PosixFile) -> RemoteFile {
+        RemoteFile { file, sharing: Sharing::Reopened(AtomicU64::new(0)) }
+    }
+
+    /// The caller has just got a lock: from now on it must see what others wrote before.
+    fn hold(&self, held: &AtomicU64, offset: u64, length: u64) -> Result<()> {
+        self.file.reopen().inspect_err(|_| self.file.unlock(offset, length))?;
+        held.fetch_add(1, AcqRel);
+        Ok(())
+    }
+
+    /// Sends what was written at once, for errors to be heard of.
+    fn send(&self, offset: u64, length: u64) -> Result<()> {
+        let path = &self.file.path;
+        self.file.flush().doing(|| format!("writing {length} bytes at offset {offset} of {path}"))
+    }
+
+    /// Does `transfer` with `range` locked; it is told whether the locks are ours to give back.
+    fn guarded<T>(
+        &self,
+        coherence: &Coherence,
+        range: &Range<u64>,
+        kind: LockKind,
+        transfer: impl FnOnce(bool) -> Result<T>,
+    ) -> Result<T> {
+        let busy = coherence.enter(range);
+        let gaps = busy.gaps();
+        let mut outcome = Ok(());
+        let mut locked = 0;
+        for gap in &gaps {
+            outcome = self.file.lock(gap.start, gap.end - gap.start, kind);
+            if outcome.is_err() {
+                break;
+            }
+            locked += 1;
+        }
+        let outcome = outcome.and_then(|()| transfer(!gaps.is_empty()));
+        for gap in &gaps[..locked] {
+            self.file.unlock(gap.start, gap.end - gap.start);
+        }
+        outcome
+    }
+}
+
+/// Whether a lock is given or kept from us by another; anything else is a mount without locks.
+fn gives_locks(file: &PosixFile) -> bool {
+    match file.try_lock(FAR_BYTE, 1, any_kind(file)) {
+        Ok(true) => {
+            file.unlock(FAR_BYTE, 1);
+            true
+        }
+        Ok(false) => true,
+        Err(_) => false,
+    }
+}
+
+/// A kind of lock that the opening may take.
+fn any_kind(file: &PosixFile) -> LockKind {
+    if file.readable { LockKind::Shared } else { LockKind::Exclusive }
+}
+
+impl Driver for RemoteFile {
+    fn name(&self) -> &'static str {
+        self.file.name()
+    }
+
+    fn read_at(&self, offset: u64, pieces: &[Piece]) -> Result<u64> {
+        let length = total_length(pieces);
+        match &self.sharing {
+            Sharing::Locked(coherence) if length > 0 && self.file.writable => {
+                let range = lock::lockable(offset, length);
+                let read = |_| self.file.read_at(offset, pieces);
+                self.guarded(coherence, &range, LockKind::Shared, read)
+            }
+            _ => self.file.read_at(offset, pieces),
+        }
+    }
+
+    fn write_at(&self, offset: u64, pieces: &[Piece]) -> Result<()> {
+        let length = total_length(pieces);
+        match &self.sharing {
+            Sharing::OneHost => self.file.write_at(offset, pieces),
+            Sharing::Reopened(held) => {
+                self.file.write_at(offset, pieces)?;
+                if held.load(Acquire) == 0 { Ok(()) } else { self.send(offset, length) }
+            }
+            Sharing::Locked(_) if length == 0 => Ok(()),
+            Sharing::Locked(coherence) => {
+                let range = lock::lockable(offset, length);
+                self.guarded(coherence, &range, LockKind::Exclusive, |ours| {
+                    self.file.write_at(offset, pieces)?;
+                    // What is not ours is sent when the caller unlocks. Unlocking would send this
+                    // too, but has no way to say that the server refused it.
+                    if ours { self.send(offset, length) } else { Ok(()) }
+                })
+            }
+        }
+    }
+
+    fn lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<()> {
+        match &self.sharing {
+            Sharing::OneHost => self.file.lock(offset, length, kind),
+            Sharing::Reopened(held) => {
+                self.file.lock(offset, length, kind)?;
+                self.hold(held, offset, length)
+            }
+            Sharing::Locked(coherence) => {
+                let busy = coherence.enter(&lock::lockable(offset, length));
+                self.file.lock(offset, length, kind)?;
+                busy.hold();
+                Ok(())
+            }
+        }
+    }
+
+    fn try_lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<bool> {
+        match &self.sharing {
+            Sharing::OneHost => self.file.try_lock(offset, length, kind),
+            Sharing::Reopened(held) => {
+                let locked = self.file.try_lock(offset, length, kind)?;
+                if locked {
+                    self.hold(held, offset, length)?;
+                }
+                Ok(locked)
+            }
+            Sharing::Locked(coherence) => {
+                let Some(busy) = coherence.try_enter(&lock::lockable(offset, length)) else {
+                    return Ok(false);
+                };
+                let locked = self.file.try_lock(offset, length, kind)?;
+                if locked {
+                    busy.hold();
+                }
+                Ok(locked)
+            }
+        }
+    }
+
+    fn unlock(&self, offset: u64, length: u64) {
+        match &self.sharing {
+            Sharing::OneHost => self.file.unlock(offset, length),
+            Sharing::Reopened(held) => {
+                held.fetch_sub(1, AcqRel);
+                self.file.unlock(offset, length);
+            }
+            Sharing::Locked(coherence) => {
+                let busy = coherence.enter(&lock::lockable(offset, length));
+                self.file.unlock(offset, length);
+                busy.give_back();
+            }
+        }
+    }
+
+    fn size(&self) -> Result<u64> {
+        self.refresh()?;
+        self.file.size()
+    }
+
+    fn set_size(&self, size: u64) -> Result<()> {
+        self.file.set_size(size)
+    }
+
+    fn preallocate(&self, size: u64) -> Result<()> {
+        // Zeros may be written from the end of the file on: it must be the true one.
+        self.refresh()?;
+        self.file.preallocate(size)
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.file.sync()
+    }
+
+    fn close(&self) -> Result<()> {
+        self.file.close()
+    }
+
+    fn readable(&self) -> bool {
+        self.file.readable()
+    }
+
+    fn refresh(&self) -> Result<()> {
+        match &self.sharing {
+            Sharing::OneHost => Ok(()),
+            Sharing::Reopened(_) => self.file.reopen(),
+            Sharing::Locked(coherence) => {
+                let busy = coherence.enter(&(FAR_BYTE..FAR_BYTE + 1));
+                // A caller that holds all of the file got the truth when it locked it.
+                if !busy.gaps().is_empty() {
+                    self.file.lock(FAR_BYTE, 1, any_kind(&self.file))?;
+                    self.file.unlock(FAR_BYTE, 1);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn accept_size(&self, size: u64) -> Result<()> {
+        // A client that has written keeps to the end that it knows, also if the file is cut
+        // elsewhere, until it is cut here.
+        if let Sharing::Reopened(_) = self.sharing {
+            self.file.set_size(size)?;
+        }
+        self.refresh()
+    }
+
+    fn visible_immediately(&self) -> bool {
+        !matches!(self.sharing, Sharing::Reopened(_))
+    }
+
+    fn layout(&self) -> Layout {
+        self.file.layout()
+    }
+
+    fn calls(&self) -> Calls {
+        self.file.calls()
+    }
+}
+
+#[cfg(test)]
+#[path = "remote_tests.rs"]
+mod tests;
