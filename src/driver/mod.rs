@@ -48,10 +48,9 @@ pub struct SieveStrides {
 
 impl SieveStrides {
     /// The kernel's own: measured on tmpfs and ext4 with four ranks that each have every fourth
-    /// piece. Pieces of 1 KiB are better sieved, pieces of 4 KiB only for reads, and there by a
-    /// third on ext4; writers of single pieces wait for each other in the kernel, while those of
-    /// windows keep out of each other's way.
-    pub const LOCAL: SieveStrides = SieveStrides { read: 16 << 10, write: 4096 };
+    /// piece. Pieces of 1 KiB are better sieved, pieces of 4 KiB are not; writers of single pieces
+    /// wait for each other in the kernel, while those of windows keep out of each other's way.
+    pub const LOCAL: SieveStrides = SieveStrides { read: 4096, write: 4096 };
     /// A call may end in a message to a server: some tens of microseconds at some gigabytes a
     /// second. Not measured.
     pub const REMOTE: SieveStrides = SieveStrides { read: 64 << 10, write: 32 << 10 };

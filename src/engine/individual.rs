@@ -9,9 +9,10 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::bounce::Bounce;
 use super::io_array::{IoArray, MemorySide};
 use super::sieve::{self, Gate, Sieving, Tally};
-use super::{bounce, threads};
+use super::threads;
 use crate::driver::Driver;
 use crate::error::Result;
 use crate::memory::{Piece, Scratch, UserMemory};
@@ -74,7 +75,7 @@ pub struct Done {
     pub windows: u64,
     /// Bytes in them that nobody asked for.
     pub extra_bytes: u64,
-    /// Whether a read went through a buffer because its memory lies badly.
+    /// Whether some of it went through a buffer because its memory lies badly.
     pub bounced: bool,
 }
 
@@ -171,9 +172,10 @@ impl Access<'_> {
     /// Moves the bytes of `range`, counted from the start of the access.
     fn part(&self, driver: &dyn Driver, way: Way, range: Range<u64>, tally: &Tally) -> Result<u64> {
         let mut file = self.view.cursor(self.position + range.start);
-        let mut cycle = Cycle { access: self, driver, io_array: IoArray::new(), tally };
+        let (io_array, bounce) = (IoArray::new(), Bounce::default());
+        let mut cycle = Cycle { access: self, driver, io_array, bounce, tally };
         let size = range.end - range.start;
-        match way {
+        let moved = match way {
             Way::Direct(piece) => {
                 let piece = piece.skip(range.start as usize).take(size as usize);
                 cycle.packed(&mut file, piece)
@@ -184,7 +186,9 @@ impl Access<'_> {
                 cycle.listed(&mut file, &mut side, size)
             }
             Way::Staged => cycle.staged(&mut file, range),
-        }
+        };
+        tally.bounced.fetch_or(cycle.bounce.used, Relaxed);
+        moved
     }
 }
 
@@ -193,6 +197,7 @@ struct Cycle<'a, 'b> {
     access: &'a Access<'b>,
     driver: &'a dyn Driver,
     io_array: IoArray,
+    bounce: Bounce,
     tally: &'a Tally,
 }
 
@@ -246,12 +251,8 @@ impl Cycle<'_, '_> {
             let offset = view.displacement.saturating_add_signed(file.displacement());
             file.next(size);
             return match direction {
-                Direction::Read => {
-                    let (size, bounced) = bounce::read(self.driver, offset, piece)?;
-                    self.tally.bounced.fetch_or(bounced, Relaxed);
-                    Ok(size)
-                }
-                Direction::Write => self.driver.write_at(offset, &[piece]).map(|()| size),
+                Direction::Read => self.bounce.read(self.driver, offset, &[piece]),
+                Direction::Write => self.bounce.write(self.driver, offset, &[piece]).map(|()| size),
             };
         }
         self.listed(file, &mut MemorySide::Contiguous(piece), size)
@@ -280,11 +281,11 @@ impl Cycle<'_, '_> {
         Ok(done)
     }
 
-    fn read_runs(&self) -> Result<u64> {
+    fn read_runs(&mut self) -> Result<u64> {
         let mut done = 0;
         for (offset, pieces) in self.io_array.runs() {
             let size: u64 = pieces.iter().map(|piece| piece.len() as u64).sum();
-            let moved = self.driver.read_at(offset, pieces)?;
+            let moved = self.bounce.read(self.driver, offset, pieces)?;
             done += moved;
             if moved < size {
                 break;
@@ -293,13 +294,14 @@ impl Cycle<'_, '_> {
         Ok(done)
     }
 
-    fn write_runs(&self) -> Result<()> {
-        let write = || {
+    fn write_runs(&mut self) -> Result<()> {
+        let (driver, bounce) = (self.driver, &mut self.bounce);
+        let mut write = || {
             let mut runs = self.io_array.runs();
-            runs.try_for_each(|(offset, pieces)| self.driver.write_at(offset, pieces))
+            runs.try_for_each(|(offset, pieces)| bounce.write(driver, offset, pieces))
         };
         if self.access.plan.locked_writes {
-            self.access.gate.beside(self.driver, self.io_array.range(), write)
+            self.access.gate.beside(driver, self.io_array.range(), write)
         } else {
             write()
         }

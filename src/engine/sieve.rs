@@ -11,7 +11,7 @@ use parking_lot::RwLock;
 
 use crate::driver::{Driver, LockKind};
 use crate::error::Result;
-use crate::memory::{Piece, Scratch, Window};
+use crate::memory::{Piece, Scratch, Window, aliasing};
 use crate::view::cursor::Cursor;
 use crate::view::layout::View;
 use crate::view::typemap::Monotony;
@@ -92,7 +92,7 @@ fn cut(view: &View, cursor: &Cursor<'_>, limit: usize, buffer_size: usize) -> Cu
 }
 
 /// What the threads of one access have done so far: windows, the bytes in them that nobody asked
-/// for, and whether a read went through a buffer.
+/// for, and whether any went through a buffer.
 #[derive(Debug, Default)]
 pub struct Tally {
     windows: AtomicU64,
@@ -123,20 +123,17 @@ pub struct Job<'a> {
     pub tally: &'a Tally,
 }
 
-/// Where in its memory a window that is read begins: pieces of the file and of the user's memory
-/// often both start on pages, and copies between equal places of two pages are half as fast.
-const ASIDE: usize = 2112;
-
 impl Job<'_> {
     /// Fills `packed` from the view, window by window; fewer bytes mean end of file.
     pub fn read(&self, cursor: &mut Cursor<'_>, packed: Piece) -> Result<u64> {
         let view = self.view;
-        let mut scratch = Scratch::new(self.buffer_size + ASIDE)?;
+        let mut scratch = Scratch::new(self.buffer_size + aliasing::PAGE)?;
         let mut done = 0;
         while done < packed.len() {
             let cut = cut(view, cursor, packed.len() - done, self.buffer_size);
             self.tally.add(&cut);
-            let whole = scratch.piece(cut.span + ASIDE).skip(ASIDE);
+            let aside = aliasing::far_from(cut.offset as usize);
+            let whole = scratch.piece(cut.span + aside).skip(aside);
             let window = Window::new(whole, cut.offset);
             let filled = self.driver.read_at(cut.offset, &[whole])?;
             let end = cut.offset + filled;

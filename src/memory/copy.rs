@@ -5,6 +5,7 @@
 
 use std::ptr::copy_nonoverlapping;
 
+use super::aliasing;
 use crate::view::cursor::Strided;
 
 /// Which side is scattered.
@@ -95,9 +96,31 @@ unsafe fn any(way: Way, first: *mut u8, packed: *mut u8, pieces: &Strided) {
         // SAFETY: the caller's promise for piece `index`.
         unsafe {
             match way {
-                Way::Gather => copy_nonoverlapping(far, near, length),
-                Way::Scatter => copy_nonoverlapping(near, far, length),
+                Way::Gather => plain(far, near, length),
+                Way::Scatter => plain(near, far, length),
             }
         }
+    }
+}
+
+/// Copies `length` bytes.
+///
+/// # Safety
+/// As `copy_nonoverlapping`.
+#[inline]
+pub(super) unsafe fn plain(from: *const u8, to: *mut u8, length: usize) {
+    /// The C library copies up to this by plain moves on every processor.
+    const SHORT: usize = 2048;
+    let mut done = 0;
+    if length > SHORT && aliasing::lie_badly(from as usize, to as usize) {
+        while length - done > SHORT {
+            // SAFETY: the caller's promise for a part of the bytes.
+            unsafe { copy_nonoverlapping(from.wrapping_add(done), to.wrapping_add(done), SHORT) };
+            done += SHORT;
+        }
+    }
+    // SAFETY: the caller's promise for the rest.
+    unsafe {
+        copy_nonoverlapping(from.wrapping_add(done), to.wrapping_add(done), length - done);
     }
 }

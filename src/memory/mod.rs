@@ -1,5 +1,6 @@
 //! The caller's buffer: the one place that touches it.
 
+pub mod aliasing;
 mod bell;
 mod copy;
 mod marks;

@@ -3,6 +3,7 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::{NonNull, copy_nonoverlapping};
 
+use super::copy;
 use crate::error::{Class, Error, Result};
 
 /// A stretch of memory that one system call reads or fills. Laid out as `struct iovec`.
@@ -60,11 +61,12 @@ impl Piece {
     }
 }
 
-/// Copies `from` to `to`, which must be equally long and may overlap.
+/// Copies `from` to `to`, which must be equally long; one of them is the library's own memory.
 pub fn copy_between(to: Piece, from: Piece) {
     assert_eq!(to.length, from.length);
-    // SAFETY: holding a piece is the promise that its bytes are valid.
-    unsafe { std::ptr::copy(from.address, to.address, to.length) };
+    // SAFETY: holding a piece is the promise that its bytes are valid; the library's own memory
+    // overlaps nobody else's.
+    unsafe { copy::plain(from.address, to.address, to.length) };
 }
 
 /// Memory of the library's own for one access: page-aligned, and an error instead of an abort

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod case;
-mod disk;
+pub mod disk;
 mod individual;
 mod ranks;
 mod two_phase;
