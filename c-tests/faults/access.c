@@ -64,6 +64,8 @@ static long twin(const struct row *row, long i) { return row->layout == EXTERNAL
 /* A new file, or the open one as it was at first. */
 void make_base(const struct row *row)
 {
+    /* what others still write to see that the file is of use goes before */
+    MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
         long length = base_size(row);
         char *bytes = malloc((size_t)length);
@@ -308,7 +310,11 @@ void verify_access(const struct row *row, int code)
     if (nothing) count = 0; /* no request or no end, so no status */
     /* what was written before the cut is gone again */
     int gone = cut && row->direction == WRITES;
-    if (count > there && !gone) wrong("the status counts %d bytes, %ld are there", count, there);
+    if (count > there && !gone) {
+        wrong("the status counts %d bytes, %ld are there, the class is %d", count, there, class_of(code));
+        if (row->direction == READS)
+            wrong("byte %ld is %d, must be %d", there, memory[address(row, there)], base(place(row, twin(row, there))));
+    }
     if (code == MPI_SUCCESS && count < length && !(cut && row->direction == READS))
         wrong("success, and the status counts %d bytes of %ld", count, length);
     free(seen);
