@@ -1,6 +1,10 @@
 //! The other ranks of a file, as the engines need them.
 
+use super::two_phase::Nodes;
 use crate::error::{Class, Error, Result};
+
+/// Rows of the own group, and a row of each group.
+pub type InGroups = (Box<[i64]>, Box<[i64]>);
 
 /// Everybody who opened the file together.
 ///
@@ -18,6 +22,15 @@ pub trait Ranks {
 
     /// All ranks' values, in the order of the ranks; all give equally many.
     fn gather(&self, values: Box<[i64]>) -> impl Future<Output = Result<Box<[i64]>>>;
+
+    /// The values of this rank's group, in the order of its ranks, and what `digest` makes of those
+    /// of each group, in the order of the groups. All give equally many.
+    fn gather_in_groups(
+        &self,
+        groups: &Nodes,
+        values: Box<[i64]>,
+        digest: impl Fn(&[i64]) -> Box<[i64]>,
+    ) -> impl Future<Output = Result<InGroups>>;
 
     /// Starts to send a message, and gives what tells when the rank `to` has begun to receive it.
     fn send(&self, to: usize, tag: u64, bytes: Vec<u8>)
@@ -125,19 +138,59 @@ pub async fn share<R: Ranks, T, const N: usize>(
     verdict: Result<T>,
     numbers: impl Fn(&T) -> [i64; N],
 ) -> Result<(T, Vec<[i64; N]>)> {
-    let mut own = vec![i64::from(verdict.is_err())];
-    own.extend(verdict.as_ref().map_or([0; N], numbers));
-    let all = ranks.gather(own.into()).await?;
-    let mut shared = Vec::with_capacity(ranks.size());
-    for (rank, row) in all.chunks_exact(N + 1).enumerate() {
-        if row[0] != 0 {
-            return Err(told(ranks, rank, verdict.err()).await);
-        }
+    let all = ranks.gather(row(ranks, &verdict, numbers)).await?;
+    let (failed, all) = split(&all);
+    match failed {
+        0 => verdict.map(|value| (value, all)),
+        place => Err(told(ranks, place as usize - 1, verdict.err()).await),
+    }
+}
+
+/// The same among groups: what each rank of the own one told, and what `digest` made of it in each
+/// of all.
+pub async fn share_in_groups<R: Ranks, T, const N: usize, const M: usize>(
+    ranks: &R,
+    groups: &Nodes,
+    verdict: Result<T>,
+    numbers: impl Fn(&T) -> [i64; N],
+    digest: impl Fn(&[[i64; N]]) -> [i64; M],
+) -> Result<(T, Vec<[i64; N]>, Vec<[i64; M]>)> {
+    let row = row(ranks, &verdict, numbers);
+    let digest = |rows: &[i64]| {
+        let (failed, rows) = split(rows);
+        [failed].into_iter().chain(digest(&rows)).collect()
+    };
+    let (own, all) = ranks.gather_in_groups(groups, row, digest).await?;
+    let (failed, all) = split(&all);
+    match failed {
+        0 => verdict.map(|value| (value, split(&own).1, all)),
+        place => Err(told(ranks, place as usize - 1, verdict.err()).await),
+    }
+}
+
+/// What a rank gives to an exchange: its place, from 1 on, if it has failed, and its numbers.
+fn row<R: Ranks, T, const N: usize>(
+    ranks: &R,
+    verdict: &Result<T>,
+    numbers: impl Fn(&T) -> [i64; N],
+) -> Box<[i64]> {
+    let (failed, numbers) = match verdict {
+        Ok(value) => (0, numbers(value)),
+        Err(_) => (1 + ranks.rank() as i64, [0; N]),
+    };
+    [failed].into_iter().chain(numbers).collect()
+}
+
+/// The lowest place of one that has failed, or 0, and the numbers of all.
+fn split<const N: usize>(rows: &[i64]) -> (i64, Vec<[i64; N]>) {
+    let rows = || rows.chunks_exact(N + 1);
+    let failed = rows().map(|row| row[0]).filter(|&place| place != 0).min();
+    let numbers = |row: &[i64]| {
         let mut numbers = [0; N];
         numbers.copy_from_slice(&row[1..]);
-        shared.push(numbers);
-    }
-    verdict.map(|value| (value, shared))
+        numbers
+    };
+    (failed.unwrap_or(0), rows().map(numbers).collect())
 }
 
 /// The error of rank `root`, in its words.

@@ -1,7 +1,7 @@
 //! Which engine a collective access takes. Every rank decides from the same facts, so all decide
 //! alike.
 
-use super::two_phase::Part;
+use super::two_phase::Digest;
 
 /// What the user wants of collective buffering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,16 +46,14 @@ const LITTLE: u64 = 64 << 10;
 /// Bytes of windows for each byte of data that are too many.
 const SPARSE: u64 = 4;
 
-/// Chooses for all ranks from what each told.
-pub fn route(parts: &[Part], wish: Wish) -> Route {
-    let total: u64 = parts.iter().map(|part| part.size).sum();
-    let start = parts.iter().filter(|part| part.size > 0).map(|part| part.start).min();
-    let end = parts.iter().map(|part| part.end).max().unwrap_or(0);
-    let span = end - start.unwrap_or(0);
-    let pieces: u64 = parts.iter().map(|part| part.size / part.piece.max(1)).sum();
+/// Chooses for all ranks from what each group told.
+pub fn route(groups: &[Digest], wish: Wish) -> Route {
+    let total: u64 = groups.iter().map(|group| group.size).sum();
+    let span = Digest::span(groups).map_or(0, |span| span.end - span.start);
+    let pieces: u64 = groups.iter().map(|group| group.pieces).sum();
     let reason = if total == 0 {
         Reason::Nothing
-    } else if parts.iter().any(|part| !part.orderly) {
+    } else if groups.iter().any(|group| !group.orderly) {
         Reason::Disorderly
     } else if span / SPARSE > total.max(LITTLE) {
         Reason::Sparse

@@ -97,7 +97,7 @@ impl File {
         let together = operation.coordination == Coordination::Collective
             && operation.synchronism != Synchronism::Nonblocking;
         let size = match together && self.meets(operation.direction) {
-            true => self.move_together(ready)?,
+            true => self.move_together(operation.direction, ready)?,
             false => ready.and_then(|ready| self.move_bytes(&ready))?,
         };
         self.counters.moved(operation.direction, size, started);

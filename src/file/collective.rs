@@ -5,10 +5,10 @@ use super::File;
 use super::access::Ready;
 use super::aggregators::aggregators;
 use crate::driver::Layout;
-use crate::engine::ranks::{Ranks, share};
+use crate::engine::ranks::Ranks;
 use crate::engine::route::{Reason, Route, Wish, route};
 use crate::engine::two_phase::{
-    self, Choice, Layers, Overlap, Part, Partitioning, Shape, Transfer,
+    self, Choice, Layers, Overlap, Part, Partitioning, Shape, Transfer, share_parts,
 };
 use crate::error::Result;
 use crate::hint::{Hints, Toggle};
@@ -27,6 +27,8 @@ struct Said {
     transfer: Option<Transfer>,
     overlap: Option<Overlap>,
     aggregators: Option<Vec<usize>>,
+    /// What counts once all ranks could start.
+    layout: Layout,
 }
 
 impl File {
@@ -36,39 +38,41 @@ impl File {
     }
 
     /// Moves the bytes of all ranks. Also one that cannot start takes part. Collective.
-    pub(super) fn move_together(&self, ready: Result<Ready>) -> Result<u64> {
-        let part = |ready: &Ready| self.part(ready).encode();
-        let (ready, parts) = block_on(&self.ranks, share(&self.ranks, ready, part))?;
-        let parts: Vec<Part> = parts.iter().map(|numbers| Part::decode(numbers)).collect();
+    pub(super) fn move_together(&self, direction: Direction, ready: Result<Ready>) -> Result<u64> {
+        let said = self.said(direction);
+        let Some(groups) = self.ranks.groups(said.layers, said.local_aggregators) else {
+            self.counters.add(Counter::AloneMemory, 1);
+            return ready.and_then(|ready| self.move_bytes(&ready));
+        };
+        let part = |ready: &Ready| self.part(ready);
+        let shared = share_parts(&self.ranks, groups, ready, part);
+        let (ready, parts, digests) = block_on(&self.ranks, shared)?;
         let checked = &ready.checked;
-        let layout = checked.driver.layout();
-        let said = self.said(checked.direction, layout);
-        let buffer = match route(&parts, said.wish) {
-            Route::TwoPhase => self
-                .ranks
-                .ring(said.buffer_size, said.layers, said.local_aggregators)
-                .ok_or(Counter::AloneMemory),
+        let ring = match route(&digests, said.wish) {
+            Route::TwoPhase => {
+                self.ranks.ring(said.layers, said.buffer_size).ok_or(Counter::AloneMemory)
+            }
             Route::Individual(reason) => Err(counter(reason)),
         };
-        let buffer = match buffer {
-            Ok(buffer) => buffer,
+        let ring = match ring {
+            Ok(ring) => ring,
             Err(why) => {
                 self.counters.add(why, u64::from(checked.size > 0));
                 return self.move_bytes(&ready);
             }
         };
-        let several = buffer.1.count() > 1;
+        let several = groups.count() > 1;
         let wanted = said.transfer.unwrap_or_default();
         let transfer = match several && self.ranks.can(wanted) {
             true => wanted,
             false => Transfer::TwoSided,
         };
         let choice = said.choice(transfer);
-        let mut shape = Shape::new(&parts, buffer.1);
-        let everybody = || buffer.1.spread(|_| usize::MAX);
+        let mut shape = Shape::new(self.ranks.rank(), &parts, &digests, groups);
+        let everybody = || groups.spread(|_| usize::MAX);
         if said.aggregators.is_some() || said.partitioning.is_some() {
             let aggregators = said.aggregators.unwrap_or_else(everybody);
-            shape = shape.divided(choice.partitioning, aggregators, layout);
+            shape = shape.divided(choice.partitioning, aggregators, said.layout);
         }
         let told = told(choice, said.layers, wanted, several);
         let mut state = self.state.lock();
@@ -77,8 +81,14 @@ impl File {
         }
         drop(state);
         let access = self.as_access(checked, ready.position, &checked.memory);
-        let moved =
-            two_phase::transfer(&self.ranks, buffer, &checked.driver, &access, &shape, choice);
+        let moved = two_phase::transfer(
+            &self.ranks,
+            (ring, groups),
+            &checked.driver,
+            &access,
+            &shape,
+            choice,
+        );
         let done = block_on(&self.ranks, moved).map_err(|error| ready.explain(error))?;
         self.count(checked.direction, &done);
         Ok(done.size)
@@ -92,7 +102,8 @@ impl File {
         Part { orderly: part.orderly && plain, ..part }
     }
 
-    fn said(&self, direction: Direction, layout: Layout) -> Said {
+    fn said(&self, direction: Direction) -> Said {
+        let layout = self.driver().map(|driver| driver.layout()).unwrap_or_default();
         let state = self.state.lock();
         let hints = &state.hints;
         let layers = Layers::named(&hints.layers);
@@ -109,6 +120,7 @@ impl File {
             transfer: Transfer::named(&hints.transfer),
             overlap: Overlap::named(&hints.overlap),
             aggregators: aggregators(hints, layout, &self.homes, self.ranks.size()),
+            layout,
         }
     }
 }

@@ -44,9 +44,7 @@ impl Comm {
         let library = library()?;
         let mut slot = Slot::empty();
         call!(library, comm_dup(self.0, slot.pointer()))?;
-        let copy = Comm(slot.word(library));
-        call!(library, comm_set_errhandler(copy.0, library.handles().errors_return))?;
-        Ok(copy)
+        Comm(slot.word(library)).returning_errors(library)
     }
 
     /// Gives it back. Collective. There is nothing the caller could do about a failure.
@@ -86,9 +84,20 @@ impl Comm {
         let info = library.handles().info_null;
         let mut slot = Slot::empty();
         call!(library, comm_split_type(self.0, shared, 0, info, slot.pointer()))?;
-        let node = Comm(slot.word(library));
-        call!(library, comm_set_errhandler(node.0, library.handles().errors_return))?;
-        Ok(node)
+        Comm(slot.word(library)).returning_errors(library)
+    }
+
+    /// The ranks with the same colour, in the same order. Collective.
+    pub fn split(self, colour: usize) -> Result<Comm> {
+        let library = library()?;
+        let mut slot = Slot::empty();
+        call!(library, comm_split(self.0, colour as c_int, 0, slot.pointer()))?;
+        Comm(slot.word(library)).returning_errors(library)
+    }
+
+    fn returning_errors(self, library: &Library) -> Result<Comm> {
+        call!(library, comm_set_errhandler(self.0, library.handles().errors_return))?;
+        Ok(self)
     }
 
     /// How its ranks are spread over the nodes. Collective.

@@ -105,6 +105,7 @@ functions! {
         comm_dup = c"PMPI_Comm_dup"(usize, *mut c_void);
         comm_free = c"PMPI_Comm_free"(*mut c_void);
         comm_group = c"PMPI_Comm_group"(usize, *mut c_void);
+        comm_split = c"PMPI_Comm_split"(usize, c_int, c_int, *mut c_void);
         comm_split_type = c"PMPI_Comm_split_type"(usize, c_int, c_int, usize, *mut c_void);
         comm_create_errhandler = c"PMPI_Comm_create_errhandler"(HandlerFunction, *mut c_void);
         comm_set_errhandler = c"PMPI_Comm_set_errhandler"(usize, usize);

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use super::block_on;
 use super::board::{self, Board};
+use super::groups::{Groups, rows};
 use super::helper::{Helper, Job};
-use crate::engine::ranks::{Ranks, agree, share};
+use crate::engine::ranks::{InGroups, Ranks, agree};
 use crate::engine::two_phase::{INBOX_SIZE, Layers, Nodes, Ring, Transfer};
 use crate::error::{Class, Error, Result};
 use crate::memory::{Bell, Shared};
@@ -24,10 +25,12 @@ pub struct Communicator {
     size: usize,
     nodes: NodeInfo,
     meeting: Option<(SharedWindow, Board)>,
-    /// For one layer and for two. Made when first needed; none where there is no memory for it.
+    /// For one layer and for two. Made when first needed; none where the MPI cannot.
+    groups: [OnceLock<Option<Groups>>; 2],
+    /// For these. Made when first needed; none where there is no memory for it.
     rings: [OnceLock<Option<SharedRing>>; 2],
-    /// The place of the ring in use.
-    ring: AtomicUsize,
+    /// The place of the groups in use, and of their ring.
+    in_use: AtomicUsize,
     /// For fenced puts and for others. Made when first needed; none where the MPI cannot.
     inboxes: [OnceLock<Option<Inbox>>; 2],
     /// The place of the inbox in use.
@@ -41,14 +44,11 @@ pub struct Communicator {
     hurried: AtomicU32,
 }
 
-/// The collective buffer of a node, and whose it is.
+/// The collective buffer of a group.
 struct SharedRing {
     ring: Ring,
-    nodes: Nodes,
     /// None where the memory is this rank's own.
     window: Option<SharedWindow>,
-    /// The ranks of this node, where there are others.
-    node: Option<Comm>,
 }
 
 /// Longest sleep: the MPI must be called now and then, another rank may need a message of ours.
@@ -77,8 +77,9 @@ impl Communicator {
             size,
             nodes,
             meeting: None,
+            groups: Default::default(),
             rings: Default::default(),
-            ring: AtomicUsize::new(0),
+            in_use: AtomicUsize::new(0),
             inboxes: Default::default(),
             inbox: AtomicUsize::new(0),
             helper: OnceLock::new(),
@@ -137,7 +138,7 @@ impl Communicator {
     /// What rings when ranks of this node change what others may wait for.
     fn bell(&self) -> Option<&Bell> {
         let meeting = self.meeting.as_ref().map(|(_, board)| board.bell());
-        let ring = &self.rings[self.ring.load(Relaxed)];
+        let ring = &self.rings[self.in_use.load(Relaxed)];
         meeting.or_else(|| ring.get()?.as_ref().map(|shared| shared.ring.bell()))
     }
 
@@ -167,61 +168,60 @@ impl Communicator {
         self.meeting.as_ref().map(|(_, board)| board.memory().clone())
     }
 
-    /// The collective buffer of about `size` bytes that this rank shares with its group, and who
-    /// else is where; none where there is no memory for it. With two layers there are `groups` in
-    /// all, or one on each node if that is 0. Collective the first time, and of no other size and
-    /// for no other groups later.
-    pub fn ring(&self, size: u64, layers: Layers, groups: usize) -> Option<(&Ring, &Nodes)> {
+    /// Who shares a collective buffer with whom; none where that cannot be found out. With two
+    /// layers there are `count` groups in all, or one on each node if that is 0. Collective the
+    /// first time, and of no other count later.
+    pub fn groups(&self, layers: Layers, count: usize) -> Option<&Nodes> {
         let place = layers as usize;
+        let groups = self.groups[place].get_or_init(|| match (layers, &self.meeting) {
+            (Layers::One, _) => Some(Groups::each(self.size)),
+            (Layers::Two, Some(_)) => Some(Groups::on_one_node(self.size, count)),
+            (Layers::Two, None) => Groups::on_nodes(self, count).ok(),
+        });
+        self.in_use.store(place, Relaxed);
+        groups.as_ref().map(|groups| &groups.nodes)
+    }
+
+    /// The collective buffer of about `size` bytes that this rank shares with its group; none where
+    /// there is no memory for it. Collective the first time, and of no other size later.
+    pub fn ring(&self, layers: Layers, size: u64) -> Option<&Ring> {
+        let place = layers as usize;
+        let groups = self.groups[place].get()?.as_ref()?;
         let shared = self.rings[place].get_or_init(|| match layers {
             Layers::One => self.make_own_ring(size).ok(),
             Layers::Two => self.make_ring(size, groups).ok(),
         });
-        self.ring.store(place, Relaxed);
-        shared.as_ref().map(|shared| (&shared.ring, &shared.nodes))
+        shared.as_ref().map(|shared| &shared.ring)
     }
 
     fn make_own_ring(&self, size: u64) -> Result<SharedRing> {
         let slots = Ring::slots_within(size);
         let memory = Shared::of_process(Bell::SIZE + Ring::size(slots).0);
         let memory = block_on(self, agree(self, memory))?;
-        let bell = match &self.meeting {
-            Some((_, board)) => board.bell().clone(),
-            None => Bell::new(memory.clone(), 0),
-        };
-        let ring = Ring::new(memory, bell, slots, Bell::SIZE);
-        Ok(SharedRing { ring, nodes: Nodes::each(self.size), window: None, node: None })
+        let bell = self.bell_in(&memory);
+        Ok(SharedRing { ring: Ring::new(memory, bell, slots, Bell::SIZE), window: None })
     }
 
-    fn make_ring(&self, size: u64, groups: usize) -> Result<SharedRing> {
+    fn make_ring(&self, size: u64, groups: &Groups) -> Result<SharedRing> {
         let slots = Ring::slots_within(size);
         let (bytes, clean) = Ring::size(slots);
-        let (node, nodes) = match &self.meeting {
-            Some(_) => (None, Nodes::one(self.size)),
-            None => {
-                let node = block_on(self, agree(self, self.comm.split_by_node()))?;
-                let leader = node.allreduce_max_of(-(self.rank as i64)).map(|least| -least);
-                let told = block_on(self, share(self, leader, |&leader| [leader]))?.1;
-                let leaders: Vec<usize> = told.iter().map(|leader| leader[0] as usize).collect();
-                (Some(node), Nodes::new(&leaders))
-            }
-        };
-        let groups = nodes.split(groups);
         // The groups of a node have their rings one after the other.
-        let home = nodes.of(self.rank);
-        let here = |group: &usize| nodes.of(groups.ranks(*group)[0]) == home;
-        let neighbours: Vec<usize> = (0..groups.count()).filter(here).collect();
-        let own = neighbours.iter().position(|&group| group == groups.of(self.rank)).unwrap_or(0);
-        let all = Bell::SIZE + neighbours.len() * bytes;
-        let clean = if neighbours.len() == 1 { Bell::SIZE + clean } else { all };
-        let window = self.shared_window(node.unwrap_or(self.comm), all, clean)?;
+        let (own, neighbours) = groups.place(self.rank);
+        let all = Bell::SIZE + neighbours * bytes;
+        let clean = if neighbours == 1 { Bell::SIZE + clean } else { all };
+        let window = self.shared_window(groups.node().unwrap_or(self.comm), all, clean)?;
         let memory = window.memory().clone();
-        let bell = match &self.meeting {
+        let bell = self.bell_in(&memory);
+        let ring = Ring::new(memory, bell, slots, Bell::SIZE + own * bytes);
+        Ok(SharedRing { ring, window: Some(window) })
+    }
+
+    /// The bell of all, or one at the start of such memory.
+    fn bell_in(&self, memory: &Shared) -> Bell {
+        match &self.meeting {
             Some((_, board)) => board.bell().clone(),
             None => Bell::new(memory.clone(), 0),
-        };
-        let ring = Ring::new(memory, bell, slots, Bell::SIZE + own * bytes);
-        Ok(SharedRing { ring, nodes: groups, window: Some(window), node })
+        }
     }
 
     /// Whether bytes can be brought from one group to another in this way. Collective the first
@@ -270,9 +270,9 @@ impl Communicator {
             if let Some(window) = &shared.window {
                 window.free();
             }
-            if let Some(node) = shared.node {
-                node.free();
-            }
+        }
+        for groups in self.groups.iter().filter_map(|groups| groups.get()?.as_ref()) {
+            groups.free();
         }
         if let Some((window, _)) = &self.meeting {
             window.free();
@@ -324,6 +324,24 @@ impl Ranks for Communicator {
         match self.meet(&values).await {
             Some(all) => Ok(all),
             None => finished(self.comm.start_allgather(&values)?).await,
+        }
+    }
+
+    async fn gather_in_groups(
+        &self,
+        groups: &Nodes,
+        values: Box<[i64]>,
+        digest: impl Fn(&[i64]) -> Box<[i64]>,
+    ) -> Result<InGroups> {
+        let (own, width) = (groups.of(self.rank), values.len());
+        if let Some(all) = self.meet(&values).await {
+            let rows = |group| rows(&all, width, groups.ranks(group).iter().copied());
+            let digests = (0..groups.count()).flat_map(|group| digest(&rows(group)));
+            return Ok((rows(own), digests.collect()));
+        }
+        match self.groups[self.in_use.load(Relaxed)].get().and_then(Option::as_ref) {
+            Some(known) => known.gather(self, values, digest).await,
+            None => Err(Error::new(Class::Intern, "this rank has no group")),
         }
     }
 
@@ -431,7 +449,7 @@ fn message_tag(tag: u64) -> i32 {
 }
 
 /// Done when the MPI is.
-async fn finished<T>(mut pending: Pending<T>) -> Result<T> {
+pub(super) async fn finished<T>(mut pending: Pending<T>) -> Result<T> {
     std::future::poll_fn(|_| match pending.poll() {
         Ok(None) => Poll::Pending,
         Ok(Some(value)) => Poll::Ready(Ok(value)),

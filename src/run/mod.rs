@@ -4,6 +4,7 @@
 
 mod board;
 mod communicator;
+mod groups;
 mod helper;
 
 use std::pin::pin;

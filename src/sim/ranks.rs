@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use crate::engine::ranks::{Ranks, agree};
-use crate::engine::two_phase::INBOX_SIZE;
+use crate::engine::ranks::{InGroups, Ranks, agree};
+use crate::engine::two_phase::{INBOX_SIZE, Nodes};
 use crate::error::{Class, Error, Result};
 
 type Round = Vec<Option<Vec<u8>>>;
@@ -111,6 +111,23 @@ impl Ranks for Simulated {
         let all = self.exchange(bytes).await.concat();
         let number = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().expect("eight bytes"));
         Ok(all.chunks_exact(8).map(number).collect())
+    }
+
+    async fn gather_in_groups(
+        &self,
+        groups: &Nodes,
+        values: Box<[i64]>,
+        digest: impl Fn(&[i64]) -> Box<[i64]>,
+    ) -> Result<InGroups> {
+        let rows = |all: &[i64], ranks: &[usize]| -> Box<[i64]> {
+            let width = all.len() / self.size;
+            ranks.iter().flat_map(|&rank| &all[rank * width..][..width]).copied().collect()
+        };
+        let all = self.gather(values).await?;
+        let own = rows(&all, groups.ranks(groups.of(self.rank)));
+        let digests = self.gather(digest(&own)).await?;
+        let leaders: Vec<usize> = (0..groups.count()).map(|group| groups.ranks(group)[0]).collect();
+        Ok((own, rows(&digests, &leaders)))
     }
 
     fn send(

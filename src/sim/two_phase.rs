@@ -8,11 +8,11 @@ use super::disk::Disk;
 use super::ranks::{Simulated, simulate_refusing};
 use crate::driver::{Driver, Layout};
 use crate::engine::individual::{Access, Plan};
-use crate::engine::ranks::{agree, share};
+use crate::engine::ranks::agree;
 use crate::engine::route::{Route, Wish, route};
 use crate::engine::sieve::Gate;
 use crate::engine::two_phase::{
-    Choice, Nodes, Overlap, Part, Partitioning, Ring, Shape, Transfer, transfer,
+    Choice, Nodes, Overlap, Part, Partitioning, Ring, Shape, Transfer, share_parts, transfer,
 };
 use crate::error::Result;
 use crate::memory::{Bell, Shared, UserMemory};
@@ -51,7 +51,12 @@ impl Case {
         let mut random = Random::new(seed);
         let most = if random.one_in(10) { 64 } else { 8 };
         let size = 1 + random.below(most);
-        let ranks = (0..size).map(|_| Own::random(&mut random)).collect();
+        let mut ranks: Vec<Own> = (0..size).map(|_| Own::random(&mut random)).collect();
+        let apart = random.one_in(3);
+        if apart {
+            // A group has more stretches of the file then than it can tell of.
+            ranks.iter_mut().for_each(|own| own.displacement += 500 * random.below(40));
+        }
         let most = 1 + random.below(5.min(size));
         let homes: Vec<u64> = (0..size).map(|_| random.below(most)).collect();
         let leader = |home: &u64| homes.iter().position(|other| other == home);
@@ -62,7 +67,7 @@ impl Case {
             1 => Nodes::new(&leaders).split(1 + random.below(12) as usize),
             _ => Nodes::new(&leaders),
         };
-        let file_size = random.below(6000);
+        let file_size = random.below(if apart { 24_000 } else { 6000 });
         let choice = Choice {
             partitioning: PARTITIONINGS[random.below(3) as usize],
             transfer: TRANSFERS[random.below(3) as usize],
@@ -140,15 +145,14 @@ impl Case {
         let gate = &Gate::default();
         let position = own.position;
         let access = Access { direction, view: &view, position, memory, plan, gate };
-        let part = |access: &Access<'_>| Part::of(access).encode();
-        let (access, parts) = share(ranks, Ok(access), part).await?;
-        let parts: Vec<Part> = parts.iter().map(|numbers| Part::decode(numbers)).collect();
-        if route(&parts, Wish::Always) != Route::TwoPhase {
-            let nothing = parts.iter().all(|part| part.size == 0);
-            assert!(nothing, "no common way for {parts:?}");
+        let nodes = &self.nodes;
+        let (access, parts, groups) = share_parts(ranks, nodes, Ok(access), Part::of).await?;
+        if route(&groups, Wish::Always) != Route::TwoPhase {
+            let nothing = groups.iter().all(|group| group.size == 0);
+            assert!(nothing, "no common way for {groups:?}");
             return Ok(0);
         }
-        let mut shape = Shape::with_windows(&parts, &self.nodes, self.window_size);
+        let mut shape = Shape::with_windows(ranks.rank, &parts, &groups, nodes, self.window_size);
         if let Some(aggregators) = &self.aggregators {
             let aggregators = aggregators.clone();
             shape = shape.divided(self.choice.partitioning, aggregators, disk.layout());

@@ -37,12 +37,12 @@ pub use self::domains::Domains;
 pub use self::exchange::INBOX_SIZE;
 use self::exchange::{send, unsent};
 pub use self::nodes::Nodes;
-pub use self::part::Part;
+pub use self::part::{Digest, Part, share_parts};
 use self::ring::Slot;
 pub use self::ring::{Ring, SLOT_SIZE};
 use self::schedule::{Order, Underway};
 use self::visitor::Visitor;
-use self::windows::{Window, Windows, wanted};
+use self::windows::{Territory, Window, Windows};
 use super::individual::{Access, Done};
 use super::ranks::Ranks;
 use crate::driver::{Driver, Layout};
@@ -52,8 +52,10 @@ use crate::operation::Direction;
 /// How a collective access goes through the ring.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// Every rank's part of the file.
-    parts: Vec<Range<u64>>,
+    /// This rank's part of the file.
+    own: Range<u64>,
+    /// Who else accesses what.
+    territory: Territory,
     /// Bytes in a window.
     window_size: u64,
     /// Pieces start and end at multiples of `1 << grain`.
@@ -66,22 +68,34 @@ pub struct Shape {
 const SMALLEST_WINDOW: u64 = 64 << 10;
 
 impl Shape {
-    /// For these parts, cut so that all ranks find work.
-    pub fn new(parts: &[Part], nodes: &Nodes) -> Shape {
-        let start = parts.iter().filter(|part| part.size > 0).map(|part| part.start).min();
-        let end = parts.iter().map(|part| part.end).max();
-        let span = end.unwrap_or(0) - start.unwrap_or(0);
-        let share = (span / (2 * parts.len() as u64)).next_power_of_two();
-        Shape::with_windows(parts, nodes, share.clamp(SMALLEST_WINDOW, SLOT_SIZE as u64))
+    /// For what a group's ranks told each other, and the groups all others; cut so that all ranks
+    /// find work.
+    pub fn new(rank: usize, parts: &[Part], groups: &[Digest], nodes: &Nodes) -> Shape {
+        let span = Digest::span(groups).map_or(0, |span| span.end - span.start);
+        let share = (span / (2 * nodes.size() as u64)).next_power_of_two();
+        let size = share.clamp(SMALLEST_WINDOW, SLOT_SIZE as u64);
+        Shape::with_windows(rank, parts, groups, nodes, size)
     }
 
     /// With windows of `size` bytes, a power of two, if the marks are enough for as many.
-    pub fn with_windows(parts: &[Part], nodes: &Nodes, size: u64) -> Shape {
-        let grains = parts.iter().filter(|part| part.size > 0).map(|part| part.grain);
+    pub fn with_windows(
+        rank: usize,
+        parts: &[Part],
+        groups: &[Digest],
+        nodes: &Nodes,
+        size: u64,
+    ) -> Shape {
+        let grains = groups.iter().map(|group| group.grain);
         let grain = grains.min().unwrap_or(0).min(size.trailing_zeros());
         let window_size = size.min(Ring::window_size(grain));
         let domains = Domains::in_turn(nodes, window_size);
-        Shape { parts: parts.iter().map(Part::range).collect(), window_size, grain, domains }
+        let territory = Territory {
+            parts: parts.iter().map(Part::range).collect(),
+            stretches: groups.iter().map(|group| group.stretches.clone()).collect(),
+        };
+        let place = nodes.ranks(nodes.of(rank)).iter().position(|&other| other == rank);
+        let own = place.map_or(0..0, |place| territory.parts[place].clone());
+        Shape { own, territory, window_size, grain, domains }
     }
 
     /// The same with the file divided in this way among these aggregators, along its layout.
@@ -105,8 +119,8 @@ impl Shape {
 
     /// What the ranks of a node are told of a window that was read: how much there was, and their
     /// bytes from the first to the last.
-    fn told(&self, slot: &Slot<'_>, window: &Window, found: u64, ranks: &[usize]) -> Vec<u8> {
-        let wanted = wanted(&window.range, &self.parts, ranks);
+    fn told(&self, slot: &Slot<'_>, window: &Window, found: u64, node: usize) -> Vec<u8> {
+        let wanted = self.territory.wanted(&window.range, node);
         let end = wanted.end.min(window.range.start + found).max(wanted.start);
         let bytes = slot.bytes().skip((wanted.start - self.start_of(window)) as usize);
         let mut message = found.to_le_bytes().to_vec();
@@ -114,13 +128,13 @@ impl Shape {
         message
     }
 
-    /// Puts what was told into the slot of these ranks. What is no such message is published as an
-    /// empty window.
-    fn hear(&self, slot: &Slot<'_>, window: &Window, message: &[u8], ranks: &[usize]) {
+    /// Puts what was told into the slot of a node. What is no such message is published as an empty
+    /// window.
+    fn hear(&self, slot: &Slot<'_>, window: &Window, message: &[u8], node: usize) {
         let mut found = 0;
         if let Some((head, bytes)) = message.split_first_chunk::<FOUND_SIZE>() {
             found = u64::from_le_bytes(*head);
-            let wanted = wanted(&window.range, &self.parts, ranks);
+            let wanted = self.territory.wanted(&window.range, node);
             let place = (wanted.start - self.start_of(window)) as usize;
             slot.bytes().skip(place).take(bytes.len()).fill_from(bytes);
         }
@@ -149,10 +163,10 @@ pub async fn transfer<R: Ranks>(
     }
     let (ring, nodes) = buffer;
     let node = nodes.of(ranks.rank());
-    let own = shape.parts[ranks.rank()].clone();
     let visitor = Visitor::new(&**driver, access, shape);
-    let mut walk = Walk { ranks, ring, nodes, node, own, shape, visitor, sent: VecDeque::new() };
-    let mut windows = Windows::new(&shape.parts, nodes, node, &shape.domains, shape.window_size);
+    let mut walk = Walk { ranks, ring, nodes, node, shape, visitor, sent: VecDeque::new() };
+    let mut windows =
+        Windows::new(&shape.territory, nodes, node, &shape.domains, shape.window_size);
     let mut count = 0;
     while let Some(window) = windows.next() {
         count += 1;
@@ -178,8 +192,6 @@ struct Walk<'a, 'b, R> {
     ring: &'a Ring,
     nodes: &'a Nodes,
     node: usize,
-    /// This rank's part of the file.
-    own: Range<u64>,
     shape: &'a Shape,
     visitor: Visitor<'a, 'b>,
     /// Messages under way.
@@ -197,13 +209,17 @@ impl<R: Ranks> Walk<'_, '_, R> {
     }
 
     async fn write(&mut self, window: &Window) {
-        let visits = window.concerns(&self.own);
+        let visits = window.concerns(&self.shape.own);
         let serves = !window.guests.is_empty() && self.hosts(window);
-        if !visits && !serves {
+        let excuses = window.is_empty_handed() && self.hosts(window);
+        if !visits && !serves && !excuses {
             return;
         }
         let slot = self.ring.slot(window.number);
         self.ranks.until(|| slot.is_free()).await;
+        if excuses {
+            self.pass_on(&slot, window).await;
+        }
         if visits {
             self.visitor.fill(&slot, window);
             self.leave_filled(&slot, window).await;
@@ -234,15 +250,21 @@ impl<R: Ranks> Walk<'_, '_, R> {
         }
         if window.owner == self.node {
             self.visitor.write_out(slot, window);
+            slot.release();
         } else {
-            let parcel = parcel::pack(slot, self.shape.grain, self.shape.inside(window));
-            self.send(window.host, window, parcel).await;
+            self.pass_on(slot, window).await;
         }
+    }
+
+    /// Sends the owner what this node has put into the window.
+    async fn pass_on(&mut self, slot: &Slot<'_>, window: &Window) {
+        let parcel = parcel::pack(slot, self.shape.grain, self.shape.inside(window));
+        self.send(window.host, window, parcel).await;
         slot.release();
     }
 
     async fn read(&mut self, window: &Window, rest: &Windows<'_>) {
-        let visits = window.concerns(&self.own);
+        let visits = window.concerns(&self.shape.own);
         let owned = window.owner == self.node;
         let serves = self.hosts(window) && !(owned && window.guests.is_empty());
         if !visits && !serves {
@@ -254,6 +276,9 @@ impl<R: Ranks> Walk<'_, '_, R> {
         } else if serves {
             self.ranks.until(|| slot.is_free()).await;
             self.receive_read(&slot, window).await;
+            if window.is_empty_handed() {
+                slot.release();
+            }
         } else {
             self.ranks.until(|| slot.published().is_some()).await;
         }
@@ -297,7 +322,7 @@ impl<R: Ranks> Walk<'_, '_, R> {
     /// Sends the other nodes what they want of a window that was read.
     async fn send_read(&mut self, slot: &Slot<'_>, window: &Window, found: u64) {
         for &guest in &window.guests {
-            let message = self.shape.told(slot, window, found, self.nodes.ranks(guest));
+            let message = self.shape.told(slot, window, found, guest);
             self.send(self.nodes.speaker(guest, window.index), window, message).await;
         }
     }
@@ -311,7 +336,7 @@ impl<R: Ranks> Walk<'_, '_, R> {
         if message.is_empty() {
             self.visitor.note::<()>(Err(unsent(window.host)));
         }
-        self.shape.hear(slot, window, &message, self.nodes.ranks(self.node));
+        self.shape.hear(slot, window, &message, self.node);
     }
 
     async fn send(&mut self, to: usize, window: &Window, message: Vec<u8>) {

@@ -1,8 +1,12 @@
-//! What a rank tells the others about its part of a collective access.
+//! What a rank tells its group about its part of a collective access, and what the group tells all
+//! others. How much a rank hears grows with the groups, not with the ranks.
 
 use std::ops::Range;
 
+use super::nodes::Nodes;
 use crate::engine::individual::Access;
+use crate::engine::ranks::{Ranks, share_in_groups};
+use crate::error::Result;
 use crate::view::typemap::Monotony;
 
 /// The facts about one rank's part that all ranks choose by.
@@ -69,5 +73,148 @@ impl Part {
             grain: (numbers[4] >> 1) as u32,
             orderly: numbers[4] & 1 == 1,
         }
+    }
+}
+
+/// Most stretches of the file that a group tells of.
+const STRETCHES: usize = 4;
+
+/// The facts about the parts of a group's ranks that all others choose by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Digest {
+    /// Bytes that they access.
+    pub size: u64,
+    /// Contiguous pieces of them.
+    pub pieces: u64,
+    /// Of all that access anything, the finest.
+    pub grain: u32,
+    /// Whether all are.
+    pub orderly: bool,
+    /// Where they access the file: in order, apart from each other, and with nothing outside. What
+    /// is between two parts may count too if it is little.
+    pub stretches: Vec<Range<u64>>,
+}
+
+impl Digest {
+    /// Of these parts.
+    pub fn of(parts: &[Part]) -> Digest {
+        let some = || parts.iter().filter(|part| part.size > 0);
+        let mut stretches: Vec<Range<u64>> = some().map(Part::range).collect();
+        join(&mut stretches);
+        Digest {
+            size: parts.iter().map(|part| part.size).sum(),
+            pieces: parts.iter().map(|part| part.size / part.piece.max(1)).sum(),
+            grain: some().map(|part| part.grain).min().unwrap_or(COARSEST),
+            orderly: parts.iter().all(|part| part.orderly),
+            stretches,
+        }
+    }
+
+    /// From the first byte of all to the last, if there is any.
+    pub fn span(digests: &[Digest]) -> Option<Range<u64>> {
+        let stretches = || digests.iter().flat_map(|digest| &digest.stretches);
+        let start = stretches().map(|stretch| stretch.start).min()?;
+        Some(start..stretches().map(|stretch| stretch.end).max()?)
+    }
+
+    /// How many numbers a digest is sent as.
+    pub const NUMBERS: usize = 3 + 2 * STRETCHES;
+
+    /// As numbers for an exchange.
+    pub fn encode(&self) -> [i64; Digest::NUMBERS] {
+        let mut numbers = [0; Digest::NUMBERS];
+        let rest = i64::from(self.grain) << 1 | i64::from(self.orderly);
+        numbers[..3].copy_from_slice(&[self.size as i64, self.pieces as i64, rest]);
+        for (pair, stretch) in numbers[3..].chunks_exact_mut(2).zip(&self.stretches) {
+            pair.copy_from_slice(&[stretch.start as i64, stretch.end as i64]);
+        }
+        numbers
+    }
+
+    /// Back from numbers.
+    pub fn decode(numbers: &[i64]) -> Digest {
+        let stretches = numbers[3..].chunks_exact(2).map(|pair| pair[0] as u64..pair[1] as u64);
+        Digest {
+            size: numbers[0] as u64,
+            pieces: numbers[1] as u64,
+            grain: (numbers[2] >> 1) as u32,
+            orderly: numbers[2] & 1 == 1,
+            stretches: stretches.filter(|stretch| !stretch.is_empty()).collect(),
+        }
+    }
+}
+
+/// Tells this rank's part if it has one: gives those of its group, and what all groups told.
+pub async fn share_parts<R: Ranks, T>(
+    ranks: &R,
+    groups: &Nodes,
+    verdict: Result<T>,
+    part: impl Fn(&T) -> Part,
+) -> Result<(T, Vec<Part>, Vec<Digest>)> {
+    let decode = |rows: &[[i64; Part::NUMBERS]]| -> Vec<Part> {
+        rows.iter().map(|numbers| Part::decode(numbers)).collect()
+    };
+    let digest = |rows: &[[i64; Part::NUMBERS]]| Digest::of(&decode(rows)).encode();
+    let part = |value: &T| part(value).encode();
+    let (value, own, all) = share_in_groups(ranks, groups, verdict, part, digest).await?;
+    Ok((value, decode(&own), all.iter().map(|numbers| Digest::decode(numbers)).collect()))
+}
+
+/// Puts ranges in order, joins those that meet, and then those nearest to each other until there
+/// are few.
+fn join(ranges: &mut Vec<Range<u64>>) {
+    ranges.sort_unstable_by_key(|range| range.start);
+    ranges.dedup_by(|next, before| {
+        let meet = next.start <= before.end;
+        if meet {
+            before.end = before.end.max(next.end);
+        }
+        meet
+    });
+    if ranges.len() <= STRETCHES {
+        return;
+    }
+    let mut gaps: Vec<u64> = ranges.windows(2).map(|pair| pair[1].start - pair[0].end).collect();
+    gaps.sort_unstable_by(|one, other| other.cmp(one));
+    // So many gaps stay; of several equally wide ones the first.
+    let narrowest = gaps[STRETCHES - 2];
+    let mut left = gaps[..STRETCHES - 1].iter().filter(|&&gap| gap == narrowest).count();
+    ranges.dedup_by(|next, before| {
+        let gap = next.start - before.end;
+        let stays = gap > narrowest || gap == narrowest && left > 0;
+        left -= usize::from(gap == narrowest && stays);
+        if !stays {
+            before.end = next.end;
+        }
+        !stays
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(range: Range<u64>) -> Part {
+        Part { start: range.start, end: range.end, size: 1, piece: 1, grain: 3, orderly: true }
+    }
+
+    #[test]
+    fn a_digest_holds_every_part_and_the_widest_gaps() {
+        let stretches = |ranges: &[Range<u64>]| {
+            let parts: Vec<Part> = ranges.iter().cloned().map(part).collect();
+            let digest = Digest::of(&parts);
+            assert_eq!(Digest::decode(&digest.encode()), digest);
+            digest.stretches
+        };
+        assert_eq!(stretches(&[]), []);
+        assert_eq!(stretches(&[5..9, 0..3, 3..4]), [0..4, 5..9]);
+        assert_eq!(stretches(&[0..9, 2..3, 4..12]), [0..12]);
+        let far = [0..1, 10..11, 12..13, 30..31, 32..33, 50..51];
+        assert_eq!(stretches(&far), [0..1, 10..13, 30..33, 50..51]);
+        let even: Vec<Range<u64>> = (0..9).map(|n| 2 * n..2 * n + 1).collect();
+        assert_eq!(stretches(&even), [0..1, 2..3, 4..5, 6..17]);
+        assert_eq!(Digest::span(&[Digest::of(&[part(4..9)]), Digest::of(&[])]), Some(4..9));
+        let nothing = Digest::of(&[Part { orderly: true, grain: 2, ..Part::default() }]);
+        assert_eq!((nothing.grain, nothing.orderly), (COARSEST, true));
     }
 }

@@ -101,6 +101,7 @@ mod tests {
 
     use super::super::choice::Partitioning;
     use super::super::domains::Domains;
+    use super::super::windows::Territory;
     use super::*;
     use crate::driver::Layout;
 
@@ -111,9 +112,18 @@ mod tests {
     /// Letters of some rounds, counted at the rank that receives most of them in one window's
     /// name, and at the one that receives most in a round.
     fn count(nodes: &Nodes, parts: &[Range<u64>], aggregators: Vec<usize>) -> (usize, usize) {
+        let reach = |&rank: &usize| parts[rank].clone();
+        let of = |node: usize| nodes.ranks(node).iter().map(reach).collect::<Vec<_>>();
+        let hull = |node: usize| {
+            let parts = of(node);
+            let end = parts.iter().map(|part| part.end).max().unwrap_or(0);
+            vec![parts[0].start..end]
+        };
+        let stretches = (0..nodes.count()).map(hull).collect();
+        let territory = Territory { parts: of(0), stretches };
         let layout = Layout { stripe_size: 1 << 20, stripe_count: 64, ..Layout::default() };
         let domains = Domains::new(Partitioning::StaticCyclic, aggregators, layout, WINDOW);
-        let windows = Windows::new(parts, nodes, 0, &domains, WINDOW);
+        let windows = Windows::new(&territory, nodes, 0, &domains, WINDOW);
         let (mut of_a_window, mut of_a_round) = (0, 0);
         for round in Rounds::new(windows, nodes, 0, Direction::Write, 8).take(2) {
             let most = round.windows.iter().map(|window| window.guests.len()).max();

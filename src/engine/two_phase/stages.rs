@@ -32,12 +32,12 @@ pub async fn transfer<R: Ranks>(
     order: Order,
 ) -> Result<Done> {
     let (direction, node) = (access.direction, nodes.of(ranks.rank()));
-    let windows = Windows::new(&shape.parts, nodes, node, &shape.domains, shape.window_size);
+    let windows = Windows::new(&shape.territory, nodes, node, &shape.domains, shape.window_size);
     let post = Post::new(ranks, transfer);
-    let place = Place { ranks, ring, nodes, node, shape, post: &post };
+    let place = Place { ranks, ring, node, shape, post: &post };
     let mut work = Work {
         place,
-        own: shape.parts[ranks.rank()].clone(),
+        own: shape.own.clone(),
         direction,
         driver,
         aside: order.is_aside(direction),
@@ -53,7 +53,6 @@ pub async fn transfer<R: Ranks>(
 struct Place<'a, R> {
     ranks: &'a R,
     ring: &'a Ring,
-    nodes: &'a Nodes,
     node: usize,
     shape: &'a Shape,
     post: &'a Post<'a, R>,
@@ -72,10 +71,11 @@ impl<'a, R: Ranks> Place<'a, R> {
         self.ring.slot(window.number)
     }
 
-    /// The windows of a round that this rank accesses the file for.
+    /// The windows of a round that this rank accesses the file for. Of what its node told of there
+    /// may be some that nobody wants after all.
     fn hosted<'r>(&self, round: &'r Round) -> impl Iterator<Item = &'r Window> {
-        let rank = self.ranks.rank();
-        round.windows.iter().filter(move |window| window.host == rank)
+        let (rank, node) = (self.ranks.rank(), self.node);
+        round.windows.iter().filter(move |window| window.host == rank && window.is_ours(node))
     }
 
     /// Sends what the node put into windows of other owners, receives what others put into those
@@ -115,16 +115,19 @@ impl<'a, R: Ranks> Place<'a, R> {
             let window = &round.windows[letter.window];
             let slot = self.slot(window);
             let found = slot.published().unwrap_or(0);
-            messages.push(shape.told(&slot, window, found, self.nodes.ranks(letter.guest)));
+            messages.push(shape.told(&slot, window, found, letter.guest));
         }
         for letter in round.letters.iter().filter(|letter| letter.to == rank) {
             let slot = self.slot(&round.windows[letter.window]);
             self.ranks.until(|| slot.is_free()).await;
         }
-        let ranks = self.nodes.ranks(self.node);
         let heard = self.post.exchange(round, messages, |letter, message| {
             let window = &round.windows[letter.window];
-            shape.hear(&self.slot(window), window, message, ranks);
+            let slot = self.slot(window);
+            shape.hear(&slot, window, message, self.node);
+            if window.is_empty_handed() {
+                slot.release();
+            }
         });
         heard.await
     }
