@@ -89,10 +89,12 @@ impl Shape {
         let grain = grains.min().unwrap_or(0).min(size.trailing_zeros());
         let window_size = size.min(Ring::window_size(grain));
         let domains = Domains::in_turn(nodes, window_size);
-        let territory = Territory {
-            parts: parts.iter().map(Part::range).collect(),
-            stretches: groups.iter().map(|group| group.stretches.clone()).collect(),
+        let stretches = match groups {
+            // Nobody else has to know them, so there may be many.
+            [_] => vec![part::stretches(parts)],
+            _ => groups.iter().map(|group| group.stretches.clone()).collect(),
         };
+        let territory = Territory { parts: parts.iter().map(Part::range).collect(), stretches };
         let place = nodes.ranks(nodes.of(rank)).iter().position(|&other| other == rank);
         let own = place.map_or(0..0, |place| territory.parts[place].clone());
         Shape { own, territory, window_size, grain, domains }

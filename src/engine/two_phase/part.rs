@@ -99,8 +99,8 @@ impl Digest {
     /// Of these parts.
     pub fn of(parts: &[Part]) -> Digest {
         let some = || parts.iter().filter(|part| part.size > 0);
-        let mut stretches: Vec<Range<u64>> = some().map(Part::range).collect();
-        join(&mut stretches);
+        let mut stretches = stretches(parts);
+        make_few(&mut stretches);
         Digest {
             size: parts.iter().map(|part| part.size).sum(),
             pieces: parts.iter().map(|part| part.size / part.piece.max(1)).sum(),
@@ -160,9 +160,10 @@ pub async fn share_parts<R: Ranks, T>(
     Ok((value, decode(&own), all.iter().map(|numbers| Digest::decode(numbers)).collect()))
 }
 
-/// Puts ranges in order, joins those that meet, and then those nearest to each other until there
-/// are few.
-fn join(ranges: &mut Vec<Range<u64>>) {
+/// Where the ranks of these parts are: in order, and apart from each other.
+pub fn stretches(parts: &[Part]) -> Vec<Range<u64>> {
+    let some = parts.iter().filter(|part| part.size > 0);
+    let mut ranges: Vec<Range<u64>> = some.map(Part::range).collect();
     ranges.sort_unstable_by_key(|range| range.start);
     ranges.dedup_by(|next, before| {
         let meet = next.start <= before.end;
@@ -171,6 +172,11 @@ fn join(ranges: &mut Vec<Range<u64>>) {
         }
         meet
     });
+    ranges
+}
+
+/// Joins the stretches that are nearest to each other until there are few.
+fn make_few(ranges: &mut Vec<Range<u64>>) {
     if ranges.len() <= STRETCHES {
         return;
     }
