@@ -59,7 +59,7 @@ pub static TABLE: &[Row] = &[
         Kind::Size(1),
         "16777216",
         Effect::Now,
-        "Collective buffer of a node, with a quarter more for marks; more than 4 MiB are not used, they leave the cache.",
+        "Collective buffer of a node, with a quarter more for marks; not more than 4 MiB are used, and on a single node half a MiB for each core and one more.",
     )
     .variables(&["OMPI_MCA_io_ompio_bytes_per_agg"]),
     Row::new(

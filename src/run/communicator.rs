@@ -195,7 +195,7 @@ impl Communicator {
     }
 
     fn make_own_ring(&self, size: u64) -> Result<SharedRing> {
-        let slots = Ring::slots_within(size);
+        let slots = Ring::slots_within(size, usize::MAX);
         let memory = Shared::of_process(Bell::SIZE + Ring::size(slots).0);
         let memory = block_on(self, agree(self, memory))?;
         let bell = self.bell_in(&memory);
@@ -203,7 +203,15 @@ impl Communicator {
     }
 
     fn make_ring(&self, size: u64, groups: &Groups) -> Result<SharedRing> {
-        let slots = Ring::slots_within(size);
+        // On several nodes all have as many, whatever their processors.
+        let workers = match self.meeting {
+            Some(_) => {
+                let most = block_on(self, self.max(Box::new([processors() as i64])))?[0];
+                self.size.min(most as usize)
+            }
+            None => usize::MAX,
+        };
+        let slots = Ring::slots_within(size, workers);
         let (bytes, clean) = Ring::size(slots);
         // The groups of a node have their rings one after the other.
         let (own, neighbours) = groups.place(self.rank);
@@ -440,6 +448,19 @@ impl Ranks for Communicator {
     }
 }
 
+/// How many processors this machine has, however this rank is bound; one where it does not tell.
+fn processors() -> usize {
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    online.trim().split(',').filter_map(count_range).sum::<usize>().max(1)
+}
+
+/// How many numbers `3` or `0-7` names.
+fn count_range(range: &str) -> Option<usize> {
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+    (last.checked_sub(first)?).checked_add(1)
+}
+
 /// A message starts with its length: the receiver knows only how long it may be.
 const LENGTH_SIZE: usize = 8;
 
@@ -456,4 +477,17 @@ pub(super) async fn finished<T>(mut pending: Pending<T>) -> Result<T> {
         Err(error) => Poll::Ready(Err::<T, Error>(error)),
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_counted_from_their_ranges() {
+        for (range, count) in [("0", Some(1)), ("0-7", Some(8)), ("", None), ("5-3", None)] {
+            assert_eq!(count_range(range), count, "{range}");
+        }
+        assert!(processors() >= 1);
+    }
 }

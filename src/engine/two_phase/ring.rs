@@ -43,10 +43,11 @@ pub struct Slot<'a> {
 }
 
 impl Ring {
-    /// How many slots a collective buffer of `size` bytes has: at least two, so that one is filled
-    /// while the other is written.
-    pub fn slots_within(size: u64) -> usize {
-        (size as usize / SLOT_SIZE).clamp(2, MOST_SLOTS)
+    /// How many slots a collective buffer of `size` bytes has for so many who work at a time: one
+    /// for each of them and one that is being filled meanwhile. Every slot more is memory that the
+    /// kernel has to find when a file is first accessed, which takes longer than to write it.
+    pub fn slots_within(size: u64, workers: usize) -> usize {
+        (size as usize / SLOT_SIZE).min(workers.saturating_add(1)).clamp(2, MOST_SLOTS)
     }
 
     /// Bytes that `slots` slots need, and how many of them must be zero at the start.
