@@ -1,6 +1,6 @@
 //! Copies between places that lie alike in their pages.
 //!
-//! On some processors (AMD's Zen 3 and 4) the instruction `rep movsb` is ten times slower when
+//! On some processors (measured: AMD's Zen 3) the instruction `rep movsb` is ten times slower when
 //! the target lies 1 to 31 bytes behind the source, counted from the start of their pages. The C
 //! library copies more than two kilobytes with it, and so does the kernel between its pages and
 //! a program's memory. It is a common case: the files begin on pages, and what `malloc` gives
