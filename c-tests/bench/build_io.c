@@ -1,8 +1,9 @@
 /* Build IO: one rank writes and reads many small pieces of memory, 4 bytes apart, to a contiguous
  * file. What costs time here is turning the memory type into file accesses.
  *
- * usage: build_io mpi|hand FILE PIECE_BYTES TOTAL_BYTES
+ * usage: build_io mpi|hand|raw FILE PIECE_BYTES TOTAL_BYTES
  * `hand` is the limit: a packing loop and pwrite in chunks of 256 KiB, as a programmer would write it.
+ * `raw` is its pwrite and pread alone, without the packing: what the system asks for moving so many bytes.
  */
 #include "bench.h"
 
@@ -28,18 +29,18 @@ static void copy_pieces(char *restrict chunk, char *restrict memory, long pieces
     }
 }
 
-static void by_hand(int file, char *memory, long size, long total, int writing)
+static void by_hand(int file, char *memory, long size, long total, int writing, int packs)
 {
     static char chunk[CHUNK] __attribute__((aligned(4096)));
     long done, pieces_each = CHUNK / size, bytes_each = pieces_each * size;
     for (done = 0; done < total; done += bytes_each) {
         long bytes = total - done < bytes_each ? total - done : bytes_each;
         char *from = memory + done / size * (size + GAP);
-        if (writing)
+        if (writing && packs)
             copy_pieces(chunk, from, bytes / size, size, 1);
         if ((writing ? pwrite(file, chunk, bytes, done) : pread(file, chunk, bytes, done)) != bytes)
             fail("by hand");
-        if (!writing)
+        if (!writing && packs)
             copy_pieces(chunk, from, bytes / size, size, 0);
     }
 }
@@ -73,17 +74,18 @@ static long count_wrong(const char *memory, long size, long total)
     return wrong;
 }
 
-static void run(const char *name, char *memory, long size, long total, int hand, int writing)
+static void run(const char *name, char *memory, long size, long total, const char *engine, int writing)
 {
+    int raw = strcmp(engine, "raw") == 0;
     struct measure measure;
     double closing;
     long wrong = 0;
-    if (hand) {
+    if (raw || strcmp(engine, "hand") == 0) {
         int file = open(name, writing ? O_CREAT | O_TRUNC | O_WRONLY : O_RDONLY, 0600);
         if (file < 0)
             fail(name);
         start_measure(&measure);
-        by_hand(file, memory, size, total, writing);
+        by_hand(file, memory, size, total, writing, !raw);
         stop_measure(&measure);
         closing = wall_seconds();
         close(file);
@@ -109,7 +111,7 @@ static void run(const char *name, char *memory, long size, long total, int hand,
         MPI_Type_free(&pieces);
     }
     closing = wall_seconds() - closing;
-    if (!writing)
+    if (!writing && !raw)
         wrong += count_wrong(memory, size, total);
     print_measure(writing ? "write" : "read", &measure, closing, wrong);
 }
@@ -120,11 +122,10 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc != 5 || ranks != 1) {
-        fprintf(stderr, "usage, on one rank: build_io mpi|hand FILE PIECE_BYTES TOTAL_BYTES\n");
+        fprintf(stderr, "usage, on one rank: build_io mpi|hand|raw FILE PIECE_BYTES TOTAL_BYTES\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    int hand = strcmp(argv[1], "hand") == 0;
-    const char *name = argv[2];
+    const char *engine = argv[1], *name = argv[2];
     long size = atol(argv[3]), total = atol(argv[4]);
     char *memory = malloc(total / size * (size + GAP));
     if (!memory)
@@ -133,9 +134,9 @@ int main(int argc, char **argv)
     unlink(name);
     start_quiet_barrier(name);
     fill(memory, size, total);
-    run(name, memory, size, total, hand, 1);
+    run(name, memory, size, total, engine, 1);
     memset(memory, 0x55, total / size * (size + GAP));
-    run(name, memory, size, total, hand, 0);
+    run(name, memory, size, total, engine, 0);
     unlink(name);
     MPI_Finalize();
     return 0;

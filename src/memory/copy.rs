@@ -42,49 +42,76 @@ pub(super) unsafe fn strided(way: Way, scattered: *mut u8, packed: *mut u8, piec
 /// # Safety
 /// As `strided`, with pieces of `LENGTH` bytes.
 unsafe fn fixed<const LENGTH: usize>(way: Way, first: *mut u8, packed: *mut u8, pieces: &Strided) {
+    /// So many at a time: their addresses do not wait for each other.
+    const GROUP: usize = 4;
     let stride = pieces.stride as isize;
     let count = pieces.count as usize;
+    // SAFETY: the caller's promise for `number` pieces, the first at `far` and `near`.
+    let copy = |number: usize, far: *mut u8, near: *mut u8| unsafe {
+        for index in 0..number {
+            let far = far.wrapping_offset(stride * index as isize);
+            let near = near.wrapping_add(LENGTH * index);
+            match way {
+                Way::Gather => copy_nonoverlapping(far, near, LENGTH),
+                Way::Scatter => copy_nonoverlapping(near, far, LENGTH),
+            }
+        }
+    };
+    let soon = Soon::new(stride);
     let (mut far, mut near) = (first, packed);
-    // SAFETY: the caller's promise; `far` steps from piece to piece, `near` through the packed
-    // bytes, and neither is used after the last piece.
-    unsafe {
-        match way {
-            Way::Gather => {
-                for _ in 0..count {
-                    expect::<LENGTH>(far);
-                    copy_nonoverlapping(far, near, LENGTH);
-                    far = far.wrapping_offset(stride);
-                    near = near.wrapping_add(LENGTH);
-                }
-            }
-            Way::Scatter => {
-                for _ in 0..count {
-                    expect::<LENGTH>(far);
-                    copy_nonoverlapping(near, far, LENGTH);
-                    far = far.wrapping_offset(stride);
-                    near = near.wrapping_add(LENGTH);
-                }
-            }
+    for _ in 0..count / GROUP {
+        // Smaller pieces are so many to a cache line that asking costs more than waiting.
+        if LENGTH >= 8 {
+            soon.expect(GROUP, far);
+        }
+        copy(GROUP, far, near);
+        far = far.wrapping_offset(stride * GROUP as isize);
+        near = near.wrapping_add(LENGTH * GROUP);
+    }
+    copy(count % GROUP, far, near);
+}
+
+/// The pieces that a loop comes to soon. The processor's own prefetching stops at the end of each
+/// page, and knows only short strides.
+struct Soon {
+    stride: isize,
+    distance: isize,
+    /// Of pieces in one cache line only every so many is asked for.
+    each: usize,
+}
+
+impl Soon {
+    fn new(stride: isize) -> Soon {
+        /// Memory that is far away arrives while the loop passes this much.
+        const AHEAD: usize = 512;
+        const FEWEST: usize = 8;
+        let pieces = (AHEAD / stride.unsigned_abs().max(1)).max(FEWEST);
+        let each = if stride.unsigned_abs() <= 32 { 2 } else { 1 };
+        Soon { stride, distance: stride.wrapping_mul(pieces as isize), each }
+    }
+
+    /// Asks for the `number` pieces that come after those at `far`.
+    #[inline(always)]
+    fn expect(&self, number: usize, far: *const u8) {
+        for index in (0..number).step_by(self.each) {
+            let wanted = far.wrapping_offset(
+                self.distance.wrapping_add(self.stride.wrapping_mul(index as isize)),
+            );
+            prefetch(wanted);
         }
     }
 }
 
-/// Asks the processor for the pieces that come a page later.
-///
-/// Its own prefetching stops at the end of each page. Pieces of less than 8 bytes are so many to
-/// a cache line that asking costs more than waiting.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn expect<const LENGTH: usize>(far: *const u8) {
-    const AHEAD: usize = 4096;
-    #[cfg(target_arch = "x86_64")]
-    if LENGTH >= 8 {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: prefetching never faults, also not beyond the end of the memory.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(far.wrapping_add(AHEAD).cast()) }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (far, AHEAD);
+fn prefetch(wanted: *const u8) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    // SAFETY: prefetching never faults, also not beyond the end of the memory.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(wanted.cast()) }
 }
+
+#[cfg(not(target_arch = "x86_64"))]
+fn prefetch(_wanted: *const u8) {}
 
 /// # Safety
 /// As `strided`.
