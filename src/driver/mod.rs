@@ -106,6 +106,13 @@ pub trait Driver: Send + Sync {
     /// As `lock`, but answers `false` at once where it would have to wait.
     fn try_lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<bool>;
 
+    /// Sends what was written within `length` bytes at `offset`, to be called by who wrote it
+    /// under a lock before giving that back: where others only see what was sent, and for errors
+    /// to be heard of.
+    fn publish(&self, _offset: u64, _length: u64) -> Result<()> {
+        Ok(())
+    }
+
     /// Gives the range back. Never fails in a way the caller could mend.
     fn unlock(&self, offset: u64, length: u64);
 

@@ -9,12 +9,10 @@
 //!
 //! File systems in user space, SMB and their like, and NFS without locks, agree when a file is
 //! opened, and `fsync` sends what was written. There a lock, if it can be had, is followed by
-//! opening the file once more, and what is written under one is sent before it is given back.
+//! opening the file once more, and who wrote under one publishes that before giving it back.
 //! Outside of locks a write is seen elsewhere after a synchronisation, which is what MPI asks for.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
 use super::coherence::Coherence;
 use super::posix::PosixFile;
@@ -38,9 +36,8 @@ enum Sharing {
     OneHost,
     /// Other machines, and locks keep us in step with them.
     Locked(Coherence),
-    /// Other machines, and opening the file keeps us in step with them. Counts the locks that
-    /// callers hold.
-    Reopened(AtomicU64),
+    /// Other machines, and opening the file keeps us in step with them.
+    Reopened,
 }
 
 impl RemoteFile {
@@ -51,27 +48,19 @@ impl RemoteFile {
         } else if gives_locks(&file) {
             Sharing::Locked(Coherence::default())
         } else {
-            Sharing::Reopened(AtomicU64::new(0))
+            Sharing::Reopened
         };
         RemoteFile { file, sharing }
     }
 
     /// Where locks say nothing about what other machines have written.
     pub(super) fn reopened(file: PosixFile) -> RemoteFile {
-        RemoteFile { file, sharing: Sharing::Reopened(AtomicU64::new(0)) }
+        RemoteFile { file, sharing: Sharing::Reopened }
     }
 
     /// The caller has just got a lock: from now on it must see what others wrote before.
-    fn hold(&self, held: &AtomicU64, offset: u64, length: u64) -> Result<()> {
-        self.file.reopen().inspect_err(|_| self.file.unlock(offset, length))?;
-        held.fetch_add(1, AcqRel);
-        Ok(())
-    }
-
-    /// Sends what was written at once, for errors to be heard of.
-    fn send(&self, offset: u64, length: u64) -> Result<()> {
-        let path = &self.file.path;
-        self.file.flush().doing(|| format!("writing {length} bytes at offset {offset} of {path}"))
+    fn look_again(&self, offset: u64, length: u64) -> Result<()> {
+        self.file.reopen().inspect_err(|_| self.file.unlock(offset, length))
     }
 
     /// Does `transfer` with `range` locked; it is told whether the locks are ours to give back.
@@ -138,19 +127,15 @@ impl Driver for RemoteFile {
     fn write_at(&self, offset: u64, pieces: &[Piece]) -> Result<()> {
         let length = total_length(pieces);
         match &self.sharing {
-            Sharing::OneHost => self.file.write_at(offset, pieces),
-            Sharing::Reopened(held) => {
-                self.file.write_at(offset, pieces)?;
-                if held.load(Acquire) == 0 { Ok(()) } else { self.send(offset, length) }
-            }
+            Sharing::OneHost | Sharing::Reopened => self.file.write_at(offset, pieces),
             Sharing::Locked(_) if length == 0 => Ok(()),
             Sharing::Locked(coherence) => {
                 let range = lock::lockable(offset, length);
                 self.guarded(coherence, &range, LockKind::Exclusive, |ours| {
                     self.file.write_at(offset, pieces)?;
-                    // What is not ours is sent when the caller unlocks. Unlocking would send this
-                    // too, but has no way to say that the server refused it.
-                    if ours { self.send(offset, length) } else { Ok(()) }
+                    // Unlocking would send this too, but has no way to say that the server
+                    // refused it.
+                    if ours { self.publish(offset, length) } else { Ok(()) }
                 })
             }
         }
@@ -159,9 +144,9 @@ impl Driver for RemoteFile {
     fn lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<()> {
         match &self.sharing {
             Sharing::OneHost => self.file.lock(offset, length, kind),
-            Sharing::Reopened(held) => {
+            Sharing::Reopened => {
                 self.file.lock(offset, length, kind)?;
-                self.hold(held, offset, length)
+                self.look_again(offset, length)
             }
             Sharing::Locked(coherence) => {
                 let busy = coherence.enter(&lock::lockable(offset, length));
@@ -175,10 +160,10 @@ impl Driver for RemoteFile {
     fn try_lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<bool> {
         match &self.sharing {
             Sharing::OneHost => self.file.try_lock(offset, length, kind),
-            Sharing::Reopened(held) => {
+            Sharing::Reopened => {
                 let locked = self.file.try_lock(offset, length, kind)?;
                 if locked {
-                    self.hold(held, offset, length)?;
+                    self.look_again(offset, length)?;
                 }
                 Ok(locked)
             }
@@ -195,13 +180,17 @@ impl Driver for RemoteFile {
         }
     }
 
+    fn publish(&self, offset: u64, length: u64) -> Result<()> {
+        if let Sharing::OneHost = self.sharing {
+            return Ok(());
+        }
+        let path = &self.file.path;
+        self.file.flush().doing(|| format!("writing {length} bytes at offset {offset} of {path}"))
+    }
+
     fn unlock(&self, offset: u64, length: u64) {
         match &self.sharing {
-            Sharing::OneHost => self.file.unlock(offset, length),
-            Sharing::Reopened(held) => {
-                held.fetch_sub(1, AcqRel);
-                self.file.unlock(offset, length);
-            }
+            Sharing::OneHost | Sharing::Reopened => self.file.unlock(offset, length),
             Sharing::Locked(coherence) => {
                 let busy = coherence.enter(&lock::lockable(offset, length));
                 self.file.unlock(offset, length);
@@ -240,7 +229,7 @@ impl Driver for RemoteFile {
     fn refresh(&self) -> Result<()> {
         match &self.sharing {
             Sharing::OneHost => Ok(()),
-            Sharing::Reopened(_) => self.file.reopen(),
+            Sharing::Reopened => self.file.reopen(),
             Sharing::Locked(coherence) => {
                 let busy = coherence.enter(&(FAR_BYTE..FAR_BYTE + 1));
                 // A caller that holds all of the file got the truth when it locked it.
@@ -256,14 +245,14 @@ impl Driver for RemoteFile {
     fn accept_size(&self, size: u64) -> Result<()> {
         // A client that has written keeps to the end that it knows, also if the file is cut
         // elsewhere, until it is cut here.
-        if let Sharing::Reopened(_) = self.sharing {
+        if let Sharing::Reopened = self.sharing {
             self.file.set_size(size)?;
         }
         self.refresh()
     }
 
     fn visible_immediately(&self) -> bool {
-        !matches!(self.sharing, Sharing::Reopened(_))
+        !matches!(self.sharing, Sharing::Reopened)
     }
 
     fn layout(&self) -> Layout {

@@ -59,6 +59,9 @@ fn what_the_caller_locked_stays_locked() {
     assert_eq!(one.calls().locks - before, 1);
     one.write_at(5, &[Piece::of(&[1; 20])]).unwrap(); // around: both ends get their own locks
     assert_eq!(one.calls().locks - before, 3);
+    let syncs = one.calls().syncs;
+    one.publish(5, 20).unwrap();
+    assert_eq!(one.calls().syncs - syncs, 1);
     assert_eq!(read(&*one, 0, 30).len(), 25);
     for (offset, free) in [(9, true), (10, false), (15, false), (19, false), (20, true)] {
         assert_eq!(two.try_lock(offset, 1, LockKind::Shared).unwrap(), free, "{offset}");
@@ -137,7 +140,7 @@ fn without_locks_the_file_is_opened_again() {
 }
 
 #[test]
-fn what_is_written_under_a_lock_is_sent() {
+fn what_is_written_under_a_lock_is_published() {
     let scratch = Scratch::on_disk();
     let options = scratch.options("a", Kind::Ufs);
     let options = OpenOptions { shared_between_hosts: true, cached_by_hosts: true, ..options };
@@ -147,7 +150,10 @@ fn what_is_written_under_a_lock_is_sent() {
     assert_eq!(one.calls().syncs, 0);
     one.lock(0, 10, LockKind::Exclusive).unwrap();
     let before = one.calls().syncs;
-    one.write_at(1, &[Piece::of(b"xy")]).unwrap();
+    one.write_at(1, &[Piece::of(b"x")]).unwrap();
+    one.write_at(2, &[Piece::of(b"y")]).unwrap();
+    assert_eq!(one.calls().syncs, before);
+    one.publish(0, 10).unwrap();
     assert_eq!(one.calls().syncs, before + 1);
     assert!(!two.try_lock(0, 10, LockKind::Shared).unwrap());
     one.unlock(0, 10);

@@ -4,6 +4,7 @@
 //! the holes back as they were, so it reads the window first and keeps everybody else out of it
 //! meanwhile: it is only done where a lock does that (see [`Sieving`]).
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -52,25 +53,34 @@ impl Gate {
         write: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         let _inside = self.0.write();
-        driver.lock(offset, size, LockKind::Exclusive)?;
-        let result = write();
-        driver.unlock(offset, size);
-        result
+        locked(driver, offset..offset + size, LockKind::Exclusive, write)
     }
 
     /// Runs `write`, which changes nothing but its own bytes, while nobody sieves around them.
     pub fn beside<T>(
         &self,
         driver: &dyn Driver,
-        range: std::ops::Range<u64>,
+        range: Range<u64>,
         write: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         let _inside = self.0.read();
-        driver.lock(range.start, range.end - range.start, LockKind::Shared)?;
-        let result = write();
-        driver.unlock(range.start, range.end - range.start);
-        result
+        locked(driver, range, LockKind::Shared, write)
     }
+}
+
+fn locked<T>(
+    driver: &dyn Driver,
+    range: Range<u64>,
+    kind: LockKind,
+    write: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let (offset, length) = (range.start, range.end - range.start);
+    driver.lock(offset, length, kind)?;
+    let written = write();
+    let published = driver.publish(offset, length);
+    driver.unlock(offset, length);
+    let written = written?;
+    published.map(|()| written)
 }
 
 /// The part of the view that fits into one window: its place in the file and its data.

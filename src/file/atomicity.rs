@@ -103,7 +103,11 @@ impl File {
             }
             held += 1;
         }
-        let result = verdict.and_then(|()| access());
+        let mut result = verdict.and_then(|()| access());
+        if let (Direction::Write, [first, ..]) = (direction, &ranges[..held]) {
+            let published = driver.publish(first.start, ranges[held - 1].end - first.start);
+            result = result.and_then(|done| published.map(|()| done));
+        }
         for range in &ranges[..held] {
             driver.unlock(range.start, range.end - range.start);
         }

@@ -65,6 +65,13 @@ impl Marks {
         })
     }
 
+    /// From the first marked byte at `range` to the last.
+    pub fn extent(&self, range: Range<usize>) -> Option<Range<usize>> {
+        let mut runs = self.runs(range);
+        let first = runs.next()?;
+        Some(first.start..runs.last().map_or(first.end, |last| last.end))
+    }
+
     /// The first mark with this value.
     fn find(&self, value: i32, range: Range<usize>) -> Option<usize> {
         let start = self.bytes.address().wrapping_add(range.start);
@@ -95,6 +102,8 @@ mod tests {
         let runs: Vec<_> = marks.runs(0..256).collect();
         assert_eq!(runs, [8..20, 24..28, 40..44, 100..140]);
         assert_eq!(marks.runs(12..24).collect::<Vec<_>>(), [12..20]);
+        assert_eq!(marks.extent(12..128), Some(12..128));
+        assert_eq!(marks.extent(44..100), None);
         marks.clear(8..44);
         assert_eq!(marks.runs(0..256).collect::<Vec<_>>(), [100..140]);
     }

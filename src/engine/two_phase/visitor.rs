@@ -147,16 +147,20 @@ impl<'a, 'b> Visitor<'a, 'b> {
         let (marks, bytes) = (slot.marks(self.shape.grain), slot.bytes());
         let (locked, gate) = (self.access.plan.locked_writes, self.access.gate.clone());
         move |driver| {
-            let mut runs = marks.runs(inside.clone());
-            let written = runs.try_for_each(|run| {
-                let offset = start + run.start as u64;
-                let piece = bytes.skip(run.start).take(run.len());
-                let write = || driver.write_at(offset, &[piece]);
-                match locked {
-                    true => gate.beside(driver, offset..offset + run.len() as u64, write),
-                    false => write(),
+            let write = || {
+                marks.runs(inside.clone()).try_for_each(|run| {
+                    let piece = bytes.skip(run.start).take(run.len());
+                    driver.write_at(start + run.start as u64, &[piece])
+                })
+            };
+            // One lock for all: where another host is asked, it costs more than a write.
+            let written = match locked.then(|| marks.extent(inside.clone())).flatten() {
+                Some(extent) => {
+                    let range = start + extent.start as u64..start + extent.end as u64;
+                    gate.beside(driver, range, write)
                 }
-            });
+                None => write(),
+            };
             marks.clear(inside);
             written
         }
