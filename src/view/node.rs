@@ -52,6 +52,11 @@ pub(super) struct Placed {
     pub(super) node: Arc<Node>,
 }
 
+/// From the first of `count` things to the last, `stride` bytes each from the one before.
+pub(super) fn reach(count: u64, stride: i64) -> i64 {
+    i64::try_from(count - 1).unwrap_or(i64::MAX).saturating_mul(stride)
+}
+
 impl Node {
     pub(super) fn run(element: Element, size: u64) -> Arc<Node> {
         Arc::new(Node {
@@ -67,7 +72,7 @@ impl Node {
     }
 
     fn repeat(child: Arc<Node>, count: u64, stride: i64) -> Arc<Node> {
-        let reach = (count as i64 - 1).saturating_mul(stride);
+        let reach = reach(count, stride);
         let monotony = joint(child.monotony, &child, stride, &child);
         Arc::new(Node {
             size: child.size.saturating_mul(count),
@@ -179,7 +184,7 @@ impl Node {
                 }
                 // Children that start below the limit; all but the last lie below it as a whole.
                 let reach = (limit.saturating_sub(child.first) - 1) / stride;
-                let whole = reach.clamp(0, (*count - 1) as i64);
+                let whole = reach.clamp(0, i64::try_from(*count - 1).unwrap_or(i64::MAX));
                 whole as u64 * child.size + child.size_before(limit - whole * stride)
             }
             Shape::Blocks { displacements, lengths, .. } => {

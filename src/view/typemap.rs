@@ -5,7 +5,7 @@
 //! one run, and a list of equal things at equal distances is a repetition. So two spellings of
 //! one layout usually become one tree, and "is it contiguous?" is a look at one node.
 
-use super::node::{Node, Placed, irregular_runs, joint, repeated_blocks};
+use super::node::{Node, Placed, irregular_runs, joint, reach, repeated_blocks};
 
 /// What a basic datatype holds, as far as a data representation must know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ impl Typemap {
         let data = block.and_then(|block| block.repeat(count, stride));
         let mut bounds = Bounds::default();
         bounds.add(0, self, blocklength);
-        bounds.add((count as i64 - 1).saturating_mul(stride), self, blocklength);
+        bounds.add(reach(count, stride), self, blocklength);
         bounds.bound(data)
     }
 
@@ -223,7 +223,7 @@ impl Bounds {
         if blocklength == 0 {
             return;
         }
-        let reach = (blocklength as i64 - 1).saturating_mul(typemap.extent);
+        let reach = reach(blocklength, typemap.extent);
         let low = displacement.saturating_add(typemap.lb).saturating_add(reach.min(0));
         let high = displacement
             .saturating_add(typemap.lb)
