@@ -51,7 +51,9 @@ impl Kind {
 pub enum ClusterLocks {
     /// Nothing is known.
     Unknown,
-    /// It does, or no other machine has the file.
+    /// No other machine has the file: locks are the kernel's own, quick and true.
+    NoOther,
+    /// It does.
     Works,
     /// It keeps out only processes of the same machine.
     LocalOnly,
@@ -71,11 +73,9 @@ pub struct Filesystem {
 }
 
 impl Filesystem {
-    /// Whether only this machine has it: locks are the kernel's own, quick and true.
+    /// Whether only this machine has it.
     pub fn is_local(&self) -> bool {
-        let remote = ["gpfs", "nfs", "ceph", "gfs2"].contains(&self.name.as_str());
-        let known = KNOWN.iter().any(|(magic, ..)| *magic == self.magic);
-        known && !remote && self.cluster_locks == ClusterLocks::Works
+        self.cluster_locks == ClusterLocks::NoOther
     }
 
     /// Whether machines may keep what they know of a file without asking each other. NFS does,
@@ -90,7 +90,7 @@ const NFS: u32 = 0x6969;
 const LUSTRE: u32 = 0x0BD0_0BD0;
 const FUSE: u32 = 0x6573_5546;
 
-/// Number, name, driver and reach of locks. Local file systems are seen by one machine only.
+/// Number, name, driver and reach of locks.
 #[rustfmt::skip]
 const KNOWN: &[(u32, &str, Kind, ClusterLocks)] = {
     use ClusterLocks::*;
@@ -113,16 +113,16 @@ const KNOWN: &[(u32, &str, Kind, ClusterLocks)] = {
         (0x5346_414F, "afs",       Ufs,    Unknown),
         (0x6B41_4653, "afs",       Ufs,    Unknown),
         (0x0000_0187, "autofs",    Ufs,    Unknown),
-        (0x5846_5342, "xfs",       Ufs,    Works),
-        (0x4558_4653, "xfs",       Ufs,    Works),
-        (0x0000_EF53, "ext4",      Ufs,    Works),
-        (0x0102_1994, "tmpfs",     Ufs,    Works),
-        (0x8584_58F6, "ramfs",     Ufs,    Works),
-        (0x9584_58F6, "hugetlbfs", Ufs,    Works),
-        (0x9123_683E, "btrfs",     Ufs,    Works),
-        (0xF2F5_2010, "f2fs",      Ufs,    Works),
-        (0x2FC1_2FC1, "zfs",       Ufs,    Works),
-        (0x794C_7630, "overlay",   Ufs,    Works),
+        (0x5846_5342, "xfs",       Ufs,    NoOther),
+        (0x4558_4653, "xfs",       Ufs,    NoOther),
+        (0x0000_EF53, "ext4",      Ufs,    NoOther),
+        (0x0102_1994, "tmpfs",     Ufs,    NoOther),
+        (0x8584_58F6, "ramfs",     Ufs,    NoOther),
+        (0x9584_58F6, "hugetlbfs", Ufs,    NoOther),
+        (0x9123_683E, "btrfs",     Ufs,    NoOther),
+        (0xF2F5_2010, "f2fs",      Ufs,    NoOther),
+        (0x2FC1_2FC1, "zfs",       Ufs,    NoOther),
+        (0x794C_7630, "overlay",   Ufs,    NoOther),
     ]
 };
 
@@ -327,6 +327,7 @@ mod tests {
         let mount = Mount { kind: mount.0.to_string(), options: mount.1.to_string() };
         let found = classify(magic, || Some(mount));
         assert_eq!((found.name.as_str(), found.cluster_locks), (name, locks));
+        assert_eq!(found.is_local(), locks == ClusterLocks::NoOther, "{name}");
     }
 
     #[test]
@@ -341,6 +342,7 @@ mod tests {
         check_mount(FUSE, ("fuse.glusterfs", "rw"), "fuse.glusterfs", Works);
         check_mount(FUSE, ("fuse.daos", "rw"), "fuse.daos", Unknown);
         check_mount(0x1234, ("weka", "rw"), "weka", Unknown);
+        check_mount(0xEF53, ("ext4", "rw"), "ext4", NoOther);
     }
 
     #[test]
