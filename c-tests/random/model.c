@@ -135,6 +135,8 @@ static int open_posix(const File *file)
 {
     int descriptor = open(file->path, O_RDONLY);
     if (descriptor < 0) fail("opening %s to verify it: %s", file->path, strerror(errno));
+    /* A file system in user space may let the kernel keep what this host read for an earlier look. */
+    (void)posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
     return descriptor;
 }
 

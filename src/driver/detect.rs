@@ -237,7 +237,7 @@ fn existing_part(path: &Path) -> (u32, Option<u64>) {
 /// As many links as Linux follows in one path.
 const MOST_LINKS: usize = 40;
 
-fn parent(path: &Path) -> PathBuf {
+pub(super) fn parent(path: &Path) -> PathBuf {
     match path.parent() {
         Some(directory) if !directory.as_os_str().is_empty() => directory.to_path_buf(),
         Some(_) => PathBuf::from("."),
@@ -264,13 +264,21 @@ fn magic_of(path: &Path) -> io::Result<u32> {
 }
 
 /// Calls again while an NFS server says that it does not know a handle any more, which passes
-/// when the name has been looked up anew; gives up after about a second.
-pub(super) fn retry_stale<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+/// when the name has been looked up anew.
+pub(super) fn retry_stale<T>(call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    retry_while(|code| code == libc::ESTALE, call)
+}
+
+/// Calls again while it fails with a code that `passes`; gives up after about a second.
+pub(super) fn retry_while<T>(
+    passes: impl Fn(i32) -> bool,
+    mut call: impl FnMut() -> io::Result<T>,
+) -> io::Result<T> {
     let mut pause = Duration::from_millis(1);
     loop {
         match call() {
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-            Err(cause) if cause.raw_os_error() == Some(libc::ESTALE) && pause < LONGEST_PAUSE => {
+            Err(cause) if cause.raw_os_error().is_some_and(&passes) && pause < LONGEST_PAUSE => {
                 thread::sleep(pause);
                 pause *= 2;
             }

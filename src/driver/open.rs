@@ -1,10 +1,12 @@
 //! Opening and deleting files.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
-use super::detect::{Kind, retry_stale};
+use super::detect::{Kind, parent, retry_while};
 use super::in_use::{self, InUse};
 use super::posix::{Counters, PosixFile, answer, descriptor, status};
 use super::remote::RemoteFile;
@@ -27,6 +29,9 @@ pub struct OpenOptions {
     pub exclusive: bool,
     /// Permissions of a new file, before the umask.
     pub permissions: u32,
+    /// Another rank has it open, maybe on another machine: if it seems not to be there, that is
+    /// an old answer.
+    pub exists: bool,
     /// The driver that all ranks agreed on.
     pub driver: Kind,
     /// Whether ranks on several machines have it open.
@@ -45,6 +50,7 @@ impl OpenOptions {
             create: false,
             exclusive: false,
             permissions: 0o666,
+            exists: false,
             driver,
             shared_between_hosts: false,
             cached_by_hosts: false,
@@ -122,7 +128,15 @@ pub(super) fn open_posix(options: &OpenOptions) -> Result<PosixFile> {
     let doing = || format!("opening {path} for {}", asked.purpose());
     let flags = creation_flags(options);
     let (descriptor, access) = open_with(asked, |access| {
-        retry_stale(|| open_call(&options.path, access.flags() | flags, options.permissions))
+        let open = || open_call(&options.path, access.flags() | flags, options.permissions);
+        let passes = |code| code == libc::ESTALE || options.exists && code == libc::ENOENT;
+        retry_while(passes, || {
+            open().inspect_err(|_| {
+                if options.exists {
+                    ask_for_directory(options)
+                }
+            })
+        })
     })
     .doing(doing)?;
     let status = status(descriptor.as_fd()).doing(doing)?;
@@ -171,6 +185,18 @@ fn open_with<T>(
 fn open_call(path: &CStr, flags: libc::c_int, permissions: u32) -> io::Result<OwnedFd> {
     // SAFETY: the path ends with a zero byte.
     descriptor(unsafe { libc::open(path.as_ptr(), flags, permissions as libc::c_uint) })
+}
+
+/// An NFS client that once found no file of a name keeps to that until it hears that something
+/// has changed in the directory.
+fn ask_for_directory(options: &OpenOptions) {
+    let directory = parent(Path::new(OsStr::from_bytes(options.path.to_bytes())));
+    let Ok(name) = CString::new(directory.into_os_string().into_vec()) else { return };
+    // SAFETY: all zeros is a valid `struct statx`.
+    let mut status: libc::statx = unsafe { std::mem::zeroed() };
+    let (how, what) = (libc::AT_STATX_FORCE_SYNC, libc::STATX_BASIC_STATS);
+    // SAFETY: the name ends with a zero byte, and `status` is a local.
+    let _ = unsafe { libc::statx(libc::AT_FDCWD, name.as_ptr(), how, what, &mut status) };
 }
 
 /// How the file lies on its servers, as far as it can be known without their libraries.

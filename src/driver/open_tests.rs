@@ -153,3 +153,17 @@ fn a_failed_opening_is_no_opening() {
     assert!(open(&OpenOptions { read: true, ..OpenOptions::new(&directory, Kind::Ufs) }).is_err());
     assert!(!in_use(&directory));
 }
+
+#[test]
+fn a_file_that_another_machine_made_is_waited_for() {
+    let scratch = Scratch::on_disk();
+    let options = OpenOptions { read: true, ..OpenOptions::new(&scratch.path("late"), Kind::Nfs) };
+    assert_eq!(open(&options).err().unwrap().class, Class::NoSuchFile);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            open(&OpenOptions { create: true, write: true, ..options.clone() }).map(drop)
+        });
+        open(&OpenOptions { exists: true, ..options.clone() }).map(drop).unwrap();
+    });
+}

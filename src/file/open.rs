@@ -83,7 +83,7 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let created = if first { open(&creating).map(Some) } else { Ok(None) };
     let opened = match block_on(ranks, agree(ranks, created))? {
         Some(driver) => Ok(driver),
-        None => open(&options),
+        None => open(&OpenOptions { exists: !wish.filesystem.is_local(), ..options }),
     };
     let (mut end, mut sieved) = (0, false);
     let opened = opened.and_then(|driver| {
