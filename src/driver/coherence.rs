@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use parking_lot::{Condvar, Mutex};
 
+use super::ranges::without;
+
 /// The ranges of one opening.
 #[derive(Default)]
 pub(super) struct Coherence {
@@ -92,37 +94,9 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// `ranges` without the bytes of `cut`.
-fn without(ranges: Vec<Range<u64>>, cut: &Range<u64>) -> Vec<Range<u64>> {
-    let mut rest = Vec::with_capacity(ranges.len() + 1);
-    for range in ranges {
-        let before = range.start..range.end.min(cut.start);
-        let after = range.start.max(cut.end)..range.end;
-        rest.extend([before, after].into_iter().filter(|part| !part.is_empty()));
-    }
-    rest
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    #[allow(clippy::single_range_in_vec_init)]
-    fn cutting_leaves_what_is_outside() {
-        for (cut, expected) in [
-            (0..5, vec![10..20]),
-            (0..10, vec![10..20]),
-            (20..30, vec![10..20]),
-            (5..12, vec![12..20]),
-            (12..15, vec![10..12, 15..20]),
-            (15..40, vec![10..15]),
-            (10..20, vec![]),
-            (0..40, vec![]),
-        ] {
-            assert_eq!(without(vec![10..20], &cut), expected, "{cut:?}");
-        }
-    }
 
     #[test]
     fn only_what_the_caller_does_not_hold_is_a_gap() {

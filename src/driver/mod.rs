@@ -5,6 +5,7 @@
 
 pub mod detect;
 pub mod open;
+pub mod ranges;
 
 mod allocate;
 mod coherence;
@@ -157,6 +158,12 @@ pub trait Driver: Send + Sync {
     /// Another rank has set the size of the file to this, and all ranks are here to hear of it.
     fn accept_size(&self, _size: u64) -> Result<()> {
         self.refresh()
+    }
+
+    /// Whether every transfer asks for a lock on another machine, and ends with a message there.
+    /// Who has many close together does better to lock and publish once around them.
+    fn locks_transfers(&self) -> bool {
+        false
     }
 
     /// Whether a finished write is at once visible to a read on another node.

@@ -251,6 +251,11 @@ impl Driver for RemoteFile {
         self.refresh()
     }
 
+    fn locks_transfers(&self) -> bool {
+        // Locks for many transfers are shared ones, which only a reader may have.
+        matches!(self.sharing, Sharing::Locked(_)) && self.file.readable && self.file.writable
+    }
+
     fn visible_immediately(&self) -> bool {
         !matches!(self.sharing, Sharing::Reopened)
     }

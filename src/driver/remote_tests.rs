@@ -34,7 +34,7 @@ fn on_one_machine_nothing_is_locked() {
 fn between_machines_each_transfer_has_its_lock() {
     for scratch in Scratch::everywhere() {
         let (one, two) = (shared(&scratch), shared(&scratch));
-        assert!(one.visible_immediately());
+        assert!(one.visible_immediately() && one.locks_transfers());
         let at_open = one.calls().locks;
         one.write_at(0, &[Piece::of(b"abc"), Piece::of(b"def")]).unwrap();
         assert_eq!(read(&*one, 0, 10), b"abcdef");

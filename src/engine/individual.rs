@@ -44,6 +44,8 @@ pub struct Plan {
     pub write: Sieving,
     /// Somebody may sieve writes on this file: take a lock beside every write.
     pub locked_writes: bool,
+    /// Take one around many reads too, because the driver would take one for each.
+    pub locked_reads: bool,
 }
 
 /// What one rank reads or writes, and how.
@@ -134,6 +136,20 @@ impl Access<'_> {
             None if !self.sieved() && self.memory.piece_size() >= VECTORED_PIECE => Way::Vectored,
             None => Way::Staged,
         }
+    }
+
+    /// Runs `act` on bytes in `range`, with the lock around them that the plan asks for.
+    fn beside<T>(
+        &self,
+        driver: &dyn Driver,
+        range: Range<u64>,
+        act: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let locked = match self.direction {
+            Direction::Read => self.plan.locked_reads,
+            Direction::Write => self.plan.locked_writes,
+        };
+        if locked { self.gate.beside(driver, self.direction, range, act) } else { act() }
     }
 
     fn sieving(&self) -> &Sieving {
@@ -282,28 +298,28 @@ impl Cycle<'_, '_> {
     }
 
     fn read_runs(&mut self) -> Result<u64> {
-        let mut done = 0;
-        for (offset, pieces) in self.io_array.runs() {
-            let size: u64 = pieces.iter().map(|piece| piece.len() as u64).sum();
-            let moved = self.bounce.read(self.driver, offset, pieces)?;
-            done += moved;
-            if moved < size {
-                break;
+        let (driver, bounce) = (self.driver, &mut self.bounce);
+        let read = || {
+            let mut done = 0;
+            for (offset, pieces) in self.io_array.runs() {
+                let size: u64 = pieces.iter().map(|piece| piece.len() as u64).sum();
+                let moved = bounce.read(driver, offset, pieces)?;
+                done += moved;
+                if moved < size {
+                    break;
+                }
             }
-        }
-        Ok(done)
+            Ok(done)
+        };
+        self.access.beside(driver, self.io_array.range(), read)
     }
 
     fn write_runs(&mut self) -> Result<()> {
         let (driver, bounce) = (self.driver, &mut self.bounce);
-        let mut write = || {
+        let write = || {
             let mut runs = self.io_array.runs();
             runs.try_for_each(|(offset, pieces)| bounce.write(driver, offset, pieces))
         };
-        if self.access.plan.locked_writes {
-            self.access.gate.beside(driver, self.io_array.range(), write)
-        } else {
-            write()
-        }
+        self.access.beside(driver, self.io_array.range(), write)
     }
 }

@@ -8,11 +8,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
+use crate::driver::ranges::without;
 use crate::driver::{Driver, LockKind};
 use crate::error::Result;
 use crate::memory::{Piece, Scratch, Window, aliasing};
+use crate::operation::Direction;
 use crate::view::cursor::Cursor;
 use crate::view::layout::View;
 use crate::view::typemap::Monotony;
@@ -37,10 +39,18 @@ impl Sieving {
     }
 }
 
-/// Keeps sieving writers of one process out of each other's windows, and plain writers out of
+/// Keeps sieving writers of one process out of each other's windows, and everybody else out of
 /// all of them: the file's range locks only work between processes and openings.
 #[derive(Clone, Debug, Default)]
-pub struct Gate(Arc<RwLock<()>>);
+pub struct Gate(Arc<Doors>);
+
+#[derive(Debug, Default)]
+struct Doors {
+    /// Held for writing by who sieves, for reading by who locks beside.
+    sieving: RwLock<()>,
+    /// What is locked beside. A byte that several threads have locked is given back by the last.
+    beside: Mutex<Vec<Range<u64>>>,
+}
 
 impl Gate {
     /// Runs `write` while no other writer of this or another process that locks can touch
@@ -52,35 +62,51 @@ impl Gate {
         size: u64,
         write: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let _inside = self.0.write();
-        locked(driver, offset..offset + size, LockKind::Exclusive, write)
+        let _inside = self.0.sieving.write();
+        driver.lock(offset, size, LockKind::Exclusive)?;
+        let written = publishing(driver, offset, size, write);
+        driver.unlock(offset, size);
+        written
     }
 
-    /// Runs `write`, which changes nothing but its own bytes, while nobody sieves around them.
+    /// Runs `act`, which changes nothing but its own bytes in `range`, while nobody sieves there.
     pub fn beside<T>(
         &self,
         driver: &dyn Driver,
+        direction: Direction,
         range: Range<u64>,
-        write: impl FnOnce() -> Result<T>,
+        act: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let _inside = self.0.read();
-        locked(driver, range, LockKind::Shared, write)
+        let _inside = self.0.sieving.read();
+        let (offset, length) = (range.start, range.end - range.start);
+        self.0.beside.lock().push(range.clone());
+        let locked = driver.lock(offset, length, LockKind::Shared);
+        let outcome = locked.map(|()| match direction {
+            Direction::Read => act(),
+            Direction::Write => publishing(driver, offset, length, act),
+        });
+        // Nobody locks what is found free here before it has been given back.
+        let mut beside = self.0.beside.lock();
+        if let Some(place) = beside.iter().position(|other| *other == range) {
+            beside.swap_remove(place);
+        }
+        for free in beside.iter().fold(vec![range], without) {
+            driver.unlock(free.start, free.end - free.start);
+        }
+        outcome?
     }
 }
 
-fn locked<T>(
+/// Runs `write` and sends what it has written, also if that is not all.
+fn publishing<T>(
     driver: &dyn Driver,
-    range: Range<u64>,
-    kind: LockKind,
+    offset: u64,
+    length: u64,
     write: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
-    let (offset, length) = (range.start, range.end - range.start);
-    driver.lock(offset, length, kind)?;
     let written = write();
     let published = driver.publish(offset, length);
-    driver.unlock(offset, length);
-    let written = written?;
-    published.map(|()| written)
+    written.and_then(|written| published.map(|()| written))
 }
 
 /// The part of the view that fits into one window: its place in the file and its data.
@@ -182,5 +208,28 @@ impl Job<'_> {
             done += cut.size;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::disk::Disk;
+
+    #[test]
+    fn what_two_have_locked_is_given_back_by_the_last() {
+        let (disk, gate) = (Disk::default(), Gate::default());
+        let beside = |range, act: &dyn Fn() -> Result<()>| {
+            gate.beside(&disk, Direction::Write, range, act).unwrap();
+        };
+        beside(0..10, &|| {
+            beside(5..15, &|| Ok(()));
+            assert!(disk.is_locked(0..10) && !disk.is_locked(10..11));
+            beside(2..4, &|| Ok(()));
+            beside(0..10, &|| Ok(()));
+            assert!(disk.is_locked(0..10));
+            Ok(())
+        });
+        assert_eq!(disk.locks_left(), 0);
     }
 }

@@ -172,7 +172,8 @@ impl File {
         let mut access = self.as_access(checked, position, memory);
         if self.atomicity() {
             // The locks of atomic mode are held already; a window would need others too.
-            (access.plan.write.stride, access.plan.locked_writes) = (0, false);
+            access.plan.write.stride = 0;
+            (access.plan.locked_writes, access.plan.locked_reads) = (false, false);
         }
         let done = transfer(&*checked.driver, &access)?;
         self.count(checked.direction, &done);

@@ -131,7 +131,9 @@ impl File {
 
     /// Decides anew how accesses are done, after the view or the hints have changed.
     pub(super) fn make_plan(&self, state: &mut State) {
-        let layout = self.driver.read().as_ref().map(|driver| driver.layout()).unwrap_or_default();
+        let driver = self.driver.read();
+        let layout = driver.as_ref().map(|driver| driver.layout()).unwrap_or_default();
+        let locks_transfers = driver.as_ref().is_some_and(|driver| driver.locks_transfers());
         let hints = &state.hints;
         let read = match hints.romio_ds_read {
             Toggle::Enable => u64::MAX,
@@ -147,7 +149,8 @@ impl File {
             concurrent_writes: layout.concurrent_writes,
             read: Sieving { stride: read, buffer_size: window(hints.ind_rd_buffer_size) },
             write: Sieving { stride: write, buffer_size: window(hints.ind_wr_buffer_size) },
-            locked_writes: state.sieving.locked_writes,
+            locked_writes: state.sieving.locked_writes || locks_transfers,
+            locked_reads: locks_transfers,
         };
     }
 }

@@ -1,7 +1,10 @@
 //! A file in memory that fails when it is told to.
 
+use std::ops::Range;
+
 use parking_lot::Mutex;
 
+use crate::driver::ranges::without;
 use crate::driver::{Driver, Layout, LockKind};
 use crate::error::{Class, Error, Result};
 use crate::memory::Piece;
@@ -13,7 +16,7 @@ pub struct Disk {
     pub fails_at: Option<usize>,
     pub layout: Layout,
     calls: Mutex<usize>,
-    locked: Mutex<Vec<(u64, u64)>>,
+    locked: Mutex<Vec<Range<u64>>>,
 }
 
 impl Disk {
@@ -30,10 +33,19 @@ impl Disk {
         }
     }
 
+    #[cfg(test)]
+    pub fn is_locked(&self, range: Range<u64>) -> bool {
+        covers(&self.locked.lock(), range)
+    }
+
     /// Ranges still locked: none, when an access is over.
     pub fn locks_left(&self) -> usize {
         self.locked.lock().len()
     }
+}
+
+fn covers(locked: &[Range<u64>], range: Range<u64>) -> bool {
+    locked.iter().fold(vec![range], without).is_empty()
 }
 
 impl Driver for Disk {
@@ -70,7 +82,7 @@ impl Driver for Disk {
     }
 
     fn lock(&self, offset: u64, length: u64, _kind: LockKind) -> Result<()> {
-        self.locked.lock().push((offset, length));
+        self.locked.lock().push(offset..offset + length);
         Ok(())
     }
 
@@ -79,9 +91,10 @@ impl Driver for Disk {
     }
 
     fn unlock(&self, offset: u64, length: u64) {
+        let range = offset..offset + length;
         let mut locked = self.locked.lock();
-        let place = locked.iter().position(|&range| range == (offset, length));
-        locked.swap_remove(place.expect("unlocking what is not locked"));
+        assert!(covers(&locked, range.clone()), "{range:?} is not locked");
+        *locked = without(std::mem::take(&mut *locked), &range);
     }
 
     fn layout(&self) -> Layout {

@@ -38,6 +38,7 @@ impl Case {
                 read: sieving(&mut random),
                 write: sieving(&mut random),
                 locked_writes: random.one_in(2),
+                locked_reads: random.one_in(3),
             },
         }
     }

@@ -103,7 +103,14 @@ fn plan(numbers: &mut Numbers<'_>) -> Plan {
     };
     let (read, write) = (sieving(), sieving());
     let locked_writes = numbers.below(2) == 0;
-    Plan { threads: 1, concurrent_writes: true, read, write, locked_writes }
+    Plan {
+        threads: 1,
+        concurrent_writes: true,
+        read,
+        write,
+        locked_writes,
+        locked_reads: locked_writes,
+    }
 }
 
 /// Smallest and largest place of `size` bytes from `position` on.

@@ -157,7 +157,7 @@ impl<'a, 'b> Visitor<'a, 'b> {
             let written = match locked.then(|| marks.extent(inside.clone())).flatten() {
                 Some(extent) => {
                     let range = start + extent.start as u64..start + extent.end as u64;
-                    gate.beside(driver, range, write)
+                    gate.beside(driver, Direction::Write, range, write)
                 }
                 None => write(),
             };
