@@ -1,8 +1,8 @@
 /* Steps that concern the file as a whole: synchronisation, size, pointers, queries, closing and opening. */
 #include "random.h"
 
-#include <stdarg.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
