@@ -212,10 +212,11 @@ impl Typemap {
     }
 }
 
-/// Lower and upper bound as a constructor without explicit bounds gives them.
+/// Lower and upper bound as a constructor without explicit bounds gives them. In numbers that hold
+/// the sum of a lower bound and an extent, whatever both are.
 #[derive(Default)]
 struct Bounds {
-    range: Option<(i64, i64)>,
+    range: Option<(i128, i128)>,
 }
 
 impl Bounds {
@@ -223,12 +224,10 @@ impl Bounds {
         if blocklength == 0 {
             return;
         }
-        let reach = reach(blocklength, typemap.extent);
-        let low = displacement.saturating_add(typemap.lb).saturating_add(reach.min(0));
-        let high = displacement
-            .saturating_add(typemap.lb)
-            .saturating_add(typemap.extent)
-            .saturating_add(reach.max(0));
+        let extent = i128::from(typemap.extent);
+        let reach = i128::from(blocklength - 1) * extent;
+        let first = i128::from(displacement) + i128::from(typemap.lb);
+        let (low, high) = (first + reach.min(0), first + extent + reach.max(0));
         self.range = Some(match self.range {
             None => (low, high),
             Some((lb, ub)) => (lb.min(low), ub.max(high)),
@@ -237,6 +236,11 @@ impl Bounds {
 
     fn bound(self, data: Option<Placed>) -> Typemap {
         let (lb, ub) = self.range.unwrap_or((0, 0));
-        Typemap { data, lb, extent: ub.saturating_sub(lb) }
+        Typemap { data, lb: saturated(lb), extent: saturated(ub.saturating_sub(lb)) }
     }
+}
+
+/// The nearest number that MPI has for bounds.
+fn saturated(number: i128) -> i64 {
+    number.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }
