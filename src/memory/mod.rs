@@ -3,6 +3,7 @@
 pub mod aliasing;
 mod bell;
 mod copy;
+mod mapped;
 mod marks;
 mod piece;
 mod shared;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 pub use self::bell::Bell;
 use self::copy::Way;
+pub use self::mapped::{Mapped, Offer, Ticket, may_make_files_of};
 pub use self::marks::Marks;
 pub use self::piece::{Piece, Scratch, copy_between};
 pub use self::shared::Shared;

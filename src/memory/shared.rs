@@ -4,8 +4,9 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use super::mapped::Mapped;
 use super::piece::{Piece, Scratch};
-use crate::error::{Class, Error, Result};
+use crate::error::Result;
 
 /// A stretch of memory in which ranks of one node leave words and bytes for each other.
 #[derive(Clone)]
@@ -13,7 +14,15 @@ pub struct Shared {
     base: NonNull<u8>,
     size: usize,
     /// What keeps it alive, where the value itself does.
-    _owner: Option<Arc<Scratch>>,
+    _owner: Option<Owner>,
+}
+
+/// Only kept: the memory goes when the last value that names it does.
+#[derive(Clone)]
+#[allow(dead_code)]
+enum Owner {
+    Process(Arc<Scratch>),
+    Processes(Arc<Mapped>),
 }
 
 // SAFETY: the memory is there for the whole process; words in it are atomic, and pieces of it
@@ -37,26 +46,13 @@ impl Shared {
         let piece = scratch.piece(size);
         piece.zero();
         let base = NonNull::new(piece.address()).unwrap_or(NonNull::dangling());
-        Ok(Shared { base, size, _owner: Some(Arc::new(scratch)) })
+        Ok(Shared { base, size, _owner: Some(Owner::Process(Arc::new(scratch))) })
     }
 
-    /// Makes the memory ready, with zeros in its first `clean` bytes. It often lies in a file system
-    /// of its own, which may be full: that is found out here and not by a signal later.
-    pub fn prepare(&self, clean: usize) -> Result<()> {
-        let page = 4096;
-        let start = self.base.as_ptr() as usize / page * page;
-        let length = self.base.as_ptr() as usize + self.size - start;
-        // SAFETY: the pages hold the memory, and asking for them changes nothing in them.
-        let code =
-            unsafe { libc::madvise(start as *mut libc::c_void, length, libc::MADV_POPULATE_WRITE) };
-        let cause = std::io::Error::last_os_error();
-        // Kernels before 5.14 do not know the request.
-        if code != 0 && cause.raw_os_error() != Some(libc::EINVAL) {
-            let text = format!("no room for {} bytes of shared memory: {cause}", self.size);
-            return Err(Error::new(Class::NoMem, text));
-        }
-        self.piece(0, clean).zero();
-        Ok(())
+    /// Memory that several processes map.
+    pub fn mapped(mapped: Mapped) -> Shared {
+        let (base, size) = (mapped.base(), mapped.size());
+        Shared { base, size, _owner: Some(Owner::Processes(Arc::new(mapped))) }
     }
 
     /// The word that starts at byte `offset`, a multiple of 8.

@@ -165,12 +165,6 @@ functions! {
         win_allocate = c"PMPI_Win_allocate"(
             i64, c_int, usize, usize, *mut *mut c_void, *mut c_void
         );
-        win_allocate_shared = c"PMPI_Win_allocate_shared"(
-            i64, c_int, usize, usize, *mut *mut c_void, *mut c_void
-        );
-        win_shared_query = c"PMPI_Win_shared_query"(
-            usize, c_int, *mut i64, *mut c_int, *mut *mut c_void
-        );
         win_set_errhandler = c"PMPI_Win_set_errhandler"(usize, usize);
         win_lock_all = c"PMPI_Win_lock_all"(c_int, usize);
         win_unlock_all = c"PMPI_Win_unlock_all"(usize);

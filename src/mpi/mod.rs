@@ -38,4 +38,4 @@ pub use library::{Library, ThreadLevel, is_running, library, thread_level};
 pub use pending::Pending;
 pub use request::completed_request;
 pub use status::set_status;
-pub use window::{SharedWindow, SharedWord};
+pub use window::SharedWord;

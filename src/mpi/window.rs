@@ -1,71 +1,12 @@
-//! Memory of several ranks: shared inside a node, and a number that all can reach.
+//! A number that all ranks can reach.
 
-use std::ffi::{c_int, c_void};
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::handles::{Comm, Slot, Win};
 use super::library::{Library, call, library};
 use super::served::Served;
-use crate::error::{Class, Doing, Error, Result};
+use crate::error::Result;
 use crate::memory::Shared;
-
-/// Memory that all ranks of a communicator on one node see.
-pub struct SharedWindow {
-    win: Win,
-    memory: Shared,
-}
-
-/// What an MPI keeps beside the memory.
-const MARGIN: usize = 1 << 20;
-
-impl SharedWindow {
-    /// Fails where this process has no descriptors or room for `size` bytes that ranks share, or
-    /// may not make a file of that size, which is what they are to the system. To be asked on all
-    /// ranks before `new`: a rank on which the MPI fails there leaves the others waiting within it.
-    pub fn is_possible(size: usize) -> Result<()> {
-        let doing = || format!("sharing {size} bytes of memory between ranks");
-        std::io::pipe().doing(doing)?;
-        let size = size + MARGIN;
-        Shared::of_process(size)?;
-        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: `limit` is a local.
-        let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } == 0;
-        match known && limit.rlim_cur < size as libc::rlim_t {
-            true => Err(std::io::Error::from_raw_os_error(libc::EFBIG)).doing(doing),
-            false => Ok(()),
-        }
-    }
-
-    /// `size` bytes, the same for all: rank 0 makes them ready before anybody uses them. Collective
-    /// over `comm`, whose ranks are all on one node.
-    pub fn new(comm: Comm, size: usize) -> Result<SharedWindow> {
-        let library = library()?;
-        let own = if comm.rank()? == 0 { size as i64 } else { 0 };
-        let info = library.handles().info_null;
-        let (mut slot, mut mine) = (Slot::empty(), std::ptr::null_mut());
-        let win = slot.pointer();
-        call!(library, win_allocate_shared(own, 1, info, comm.0, &mut mine, win))?;
-        let win = returning_errors(library, slot.word(library))?;
-        let (mut length, mut unit, mut address): (i64, c_int, *mut c_void) = (0, 0, mine);
-        call!(library, win_shared_query(win.0, 0, &mut length, &mut unit, &mut address))?;
-        let none = || Error::new(Class::NoMem, format!("no shared memory of {size} bytes"));
-        let base = NonNull::new(address.cast::<u8>()).ok_or_else(none)?;
-        // SAFETY: the MPI aligns the window for any type, and it is there until `free`.
-        let memory = unsafe { Shared::new(base, size) };
-        Ok(SharedWindow { win, memory })
-    }
-
-    /// The memory, until `free`.
-    pub fn memory(&self) -> &Shared {
-        &self.memory
-    }
-
-    /// Gives it back: its memory must not be used any more. Collective.
-    pub fn free(&self) {
-        free(self.win);
-    }
-}
 
 /// An i64 that all ranks of a communicator can fetch and add to at any time.
 pub struct SharedWord(Place);

@@ -14,9 +14,9 @@ use super::groups::{Groups, rows};
 use super::helper::{Helper, Job};
 use crate::engine::ranks::{InGroups, Ranks, agree};
 use crate::engine::two_phase::{INBOX_SIZE, Layers, Nodes, Ring, Transfer};
-use crate::error::{Class, Error, Result};
-use crate::memory::{Bell, Shared};
-use crate::mpi::{Comm, Inbox, NodeInfo, Pending, SharedWindow};
+use crate::error::{Class, Doing, Error, Result};
+use crate::memory::{Bell, Mapped, Offer, Shared, Ticket, may_make_files_of};
+use crate::mpi::{Comm, Inbox, NodeInfo, Pending};
 
 /// A communicator of the library's own, with what never changes about it.
 pub struct Communicator {
@@ -24,11 +24,12 @@ pub struct Communicator {
     rank: usize,
     size: usize,
     nodes: NodeInfo,
-    meeting: Option<(SharedWindow, Board)>,
+    /// None with several nodes, and where ranks of one cannot share memory.
+    meeting: Option<Board>,
     /// For one layer and for two. Made when first needed; none where the MPI cannot.
     groups: [OnceLock<Option<Groups>>; 2],
     /// For these. Made when first needed; none where there is no memory for it.
-    rings: [OnceLock<Option<SharedRing>>; 2],
+    rings: [OnceLock<Option<Ring>>; 2],
     /// The place of the groups in use, and of their ring.
     in_use: AtomicUsize,
     /// For fenced puts and for others. Made when first needed; none where the MPI cannot.
@@ -42,13 +43,6 @@ pub struct Communicator {
     listening: AtomicU64,
     /// How many waits are to sleep at once.
     hurried: AtomicU32,
-}
-
-/// The collective buffer of a group.
-struct SharedRing {
-    ring: Ring,
-    /// None where the memory is this rank's own.
-    window: Option<SharedWindow>,
 }
 
 /// Longest sleep: the MPI must be called now and then, another rank may need a message of ours.
@@ -87,10 +81,8 @@ impl Communicator {
             hurried: AtomicU32::new(0),
         };
         if size > 1 && nodes.node_count == 1 {
-            let bytes = Board::memory_size(size);
-            let window = ranks.shared_window(comm, bytes, bytes)?;
-            let board = Board::new(window.memory().clone(), rank, size);
-            ranks.meeting = Some((window, board));
+            let memory = ranks.shared_memory(None, Board::memory_size(size));
+            ranks.meeting = memory.map(|memory| Board::new(memory, rank, size)).ok();
         }
         Ok(ranks)
     }
@@ -137,9 +129,9 @@ impl Communicator {
 
     /// What rings when ranks of this node change what others may wait for.
     fn bell(&self) -> Option<&Bell> {
-        let meeting = self.meeting.as_ref().map(|(_, board)| board.bell());
         let ring = &self.rings[self.in_use.load(Relaxed)];
-        meeting.or_else(|| ring.get()?.as_ref().map(|shared| shared.ring.bell()))
+        let meeting = self.meeting.as_ref().map(Board::bell);
+        meeting.or_else(|| ring.get()?.as_ref().map(Ring::bell))
     }
 
     /// The communicator itself.
@@ -165,7 +157,7 @@ impl Communicator {
 
     /// A cache line of memory that all ranks see, if there is any.
     pub fn shared(&self) -> Option<Shared> {
-        self.meeting.as_ref().map(|(_, board)| board.memory().clone())
+        self.meeting.as_ref().map(|board| board.memory().clone())
     }
 
     /// Who shares a collective buffer with whom; none where that cannot be found out. With two
@@ -187,22 +179,22 @@ impl Communicator {
     pub fn ring(&self, layers: Layers, size: u64) -> Option<&Ring> {
         let place = layers as usize;
         let groups = self.groups[place].get()?.as_ref()?;
-        let shared = self.rings[place].get_or_init(|| match layers {
+        let ring = self.rings[place].get_or_init(|| match layers {
             Layers::One => self.make_own_ring(size).ok(),
             Layers::Two => self.make_ring(size, groups).ok(),
         });
-        shared.as_ref().map(|shared| &shared.ring)
+        ring.as_ref()
     }
 
-    fn make_own_ring(&self, size: u64) -> Result<SharedRing> {
+    fn make_own_ring(&self, size: u64) -> Result<Ring> {
         let slots = Ring::slots_within(size, usize::MAX);
-        let memory = Shared::of_process(Bell::SIZE + Ring::size(slots).0);
+        let memory = Shared::of_process(Bell::SIZE + Ring::size(slots));
         let memory = block_on(self, agree(self, memory))?;
         let bell = self.bell_in(&memory);
-        Ok(SharedRing { ring: Ring::new(memory, bell, slots, Bell::SIZE), window: None })
+        Ok(Ring::new(memory, bell, slots, Bell::SIZE))
     }
 
-    fn make_ring(&self, size: u64, groups: &Groups) -> Result<SharedRing> {
+    fn make_ring(&self, size: u64, groups: &Groups) -> Result<Ring> {
         // On several nodes all have as many, whatever their processors.
         let workers = match self.meeting {
             Some(_) => {
@@ -212,22 +204,18 @@ impl Communicator {
             None => usize::MAX,
         };
         let slots = Ring::slots_within(size, workers);
-        let (bytes, clean) = Ring::size(slots);
+        let bytes = Ring::size(slots);
         // The groups of a node have their rings one after the other.
         let (own, neighbours) = groups.place(self.rank);
-        let all = Bell::SIZE + neighbours * bytes;
-        let clean = if neighbours == 1 { Bell::SIZE + clean } else { all };
-        let window = self.shared_window(groups.node().unwrap_or(self.comm), all, clean)?;
-        let memory = window.memory().clone();
+        let memory = self.shared_memory(groups.node(), Bell::SIZE + neighbours * bytes)?;
         let bell = self.bell_in(&memory);
-        let ring = Ring::new(memory, bell, slots, Bell::SIZE + own * bytes);
-        Ok(SharedRing { ring, window: Some(window) })
+        Ok(Ring::new(memory, bell, slots, Bell::SIZE + own * bytes))
     }
 
     /// The bell of all, or one at the start of such memory.
     fn bell_in(&self, memory: &Shared) -> Bell {
         match &self.meeting {
-            Some((_, board)) => board.bell().clone(),
+            Some(board) => board.bell().clone(),
             None => Bell::new(memory.clone(), 0),
         }
     }
@@ -243,7 +231,7 @@ impl Communicator {
         let place = usize::from(fenced);
         let inbox = self.inboxes[place].get_or_init(|| {
             // The MPI may well make the windows of a node in memory that its ranks share.
-            let possible = SharedWindow::is_possible(INBOX_SIZE * self.nodes.node_size);
+            let possible = room_for_windows(INBOX_SIZE * self.nodes.node_size);
             block_on(self, agree(self, possible)).ok()?;
             let made = Inbox::new(self.comm, INBOX_SIZE, fenced);
             block_on(self, agree(self, made)).ok()
@@ -257,16 +245,31 @@ impl Communicator {
         inbox.ok_or_else(|| Error::new(Class::Intern, "this rank has no inbox"))
     }
 
-    /// `size` bytes that all ranks of `node` see, of which the first `clean` are zero. Collective.
-    fn shared_window(&self, node: Comm, size: usize, clean: usize) -> Result<SharedWindow> {
-        block_on(self, agree(self, SharedWindow::is_possible(size)))?;
-        let window = block_on(self, agree(self, SharedWindow::new(node, size)))?;
-        let prepared = node.rank().and_then(|rank| match rank {
-            0 => window.memory().prepare(clean),
-            _ => Ok(()),
+    /// `size` bytes, zero at first, that all ranks of `node` see, or all if there is only one.
+    /// Collective.
+    fn shared_memory(&self, node: Option<Comm>, size: usize) -> Result<Shared> {
+        let first = node.unwrap_or(self.comm).rank().map(|rank| rank == 0);
+        let offer = match first {
+            Ok(true) => Offer::new(size).map(Some),
+            other => other.map(|_| None),
+        };
+        let ticket = offer.as_ref().ok().and_then(Option::as_ref).map_or([0; 4], Offer::ticket);
+        let ticket = block_on(self, self.told_by_first(node, ticket));
+        let memory = offer.as_ref().map_err(Clone::clone).and_then(|offer| match offer {
+            Some(offer) => offer.map(size),
+            None => ticket.and_then(|ticket| Mapped::find(ticket, size)),
         });
-        block_on(self, agree(self, prepared)).inspect_err(|_| window.free())?;
-        Ok(window)
+        // Only then the offer ends.
+        block_on(self, agree(self, memory)).map(Shared::mapped)
+    }
+
+    /// What the first rank of `node`, or of all, tells the others there.
+    async fn told_by_first(&self, node: Option<Comm>, ticket: Ticket) -> Result<Ticket> {
+        let words = match node {
+            None => self.gather(ticket.into()).await?,
+            Some(node) => finished(node.start_allgather(&ticket)?).await?,
+        };
+        words.first_chunk().copied().ok_or_else(|| Error::new(Class::Intern, "nobody told"))
     }
 
     /// Gives everything back; nobody may meet here any more. Collective.
@@ -274,23 +277,15 @@ impl Communicator {
         for inbox in self.inboxes.iter().filter_map(|inbox| inbox.get()?.as_ref()) {
             inbox.free();
         }
-        for shared in self.rings.iter().filter_map(|ring| ring.get()?.as_ref()) {
-            if let Some(window) = &shared.window {
-                window.free();
-            }
-        }
         for groups in self.groups.iter().filter_map(|groups| groups.get()?.as_ref()) {
             groups.free();
-        }
-        if let Some((window, _)) = &self.meeting {
-            window.free();
         }
         self.comm.free();
     }
 
     /// What every rank has pinned, row by row; none where they cannot meet at the board.
     async fn meet(&self, values: &[i64]) -> Option<Box<[i64]>> {
-        let (_, board) = self.meeting.as_ref()?;
+        let board = self.meeting.as_ref()?;
         if values.len() > board::ROOM {
             return None;
         }
@@ -444,9 +439,40 @@ impl Ranks for Communicator {
         if self.size == 1 {
             return Ok(bytes);
         }
-        finished(self.comm.start_broadcast(bytes, root)?).await
+        if self.meeting.is_none() {
+            return finished(self.comm.start_broadcast(bytes, root)?).await;
+        }
+        // Seldom, and then no rank has to call the MPI for it.
+        let mut told = Vec::with_capacity(bytes.len());
+        for chunk in bytes.chunks(8 * board::ROOM) {
+            let mut words = vec![0; chunk.len().div_ceil(8)];
+            for (word, bytes) in words.iter_mut().zip(chunk.chunks(8)) {
+                let mut whole = [0; 8];
+                whole[..bytes.len()].copy_from_slice(bytes);
+                *word = i64::from_le_bytes(whole);
+            }
+            let width = words.len();
+            let all = self.gather(words.into()).await?;
+            let heard = all[root * width..][..width].iter().flat_map(|word| word.to_le_bytes());
+            told.extend(heard.take(chunk.len()));
+        }
+        Ok(told.into())
     }
 }
+
+/// Fails where this process has no descriptors or room for windows that the MPI makes in memory
+/// which ranks share. To be asked on all ranks first: one on which the MPI fails there leaves the
+/// others waiting within it.
+fn room_for_windows(size: usize) -> Result<()> {
+    let doing = || format!("sharing {size} bytes of memory between ranks");
+    std::io::pipe().doing(doing)?;
+    let size = size + WINDOW_MARGIN;
+    Shared::of_process(size)?;
+    may_make_files_of(size).doing(doing)
+}
+
+/// What an MPI keeps beside the memory of a window.
+const WINDOW_MARGIN: usize = 1 << 20;
 
 /// How many processors this machine has, however this rank is bound; one where it does not tell.
 fn processors() -> usize {

@@ -112,7 +112,7 @@ impl Case {
         memory: &mut [Vec<u8>],
         refuses_at: Option<usize>,
     ) -> Vec<Result<u64>> {
-        let buffer = |_| Shared::of_process(Ring::size(self.slots).0).unwrap();
+        let buffer = |_| Shared::of_process(Ring::size(self.slots)).unwrap();
         let shared: Vec<Shared> = (0..self.nodes.count()).map(buffer).collect();
         let users: Vec<UserMemory> =
             (self.ranks.iter().zip(memory)).map(|(own, memory)| own.user_memory(memory)).collect();

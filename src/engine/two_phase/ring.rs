@@ -50,10 +50,9 @@ impl Ring {
         (size as usize / SLOT_SIZE).min(workers.saturating_add(1)).clamp(2, MOST_SLOTS)
     }
 
-    /// Bytes that `slots` slots need, and how many of them must be zero at the start.
-    pub fn size(slots: usize) -> (usize, usize) {
-        let clean = slots * (STATE_SIZE + MARKS_SIZE);
-        (clean + slots * SLOT_SIZE, clean)
+    /// Bytes that `slots` slots need, all zero at the start.
+    pub fn size(slots: usize) -> usize {
+        slots * (STATE_SIZE + MARKS_SIZE + SLOT_SIZE)
     }
 
     /// A ring of `slots` slots in such memory, from byte `start` on. All ranks make it alike.
