@@ -221,14 +221,15 @@ static void make(struct pattern *pattern, const char *name, long bytes)
 
 static void by_hand(const char *name, char *memory, long bytes, int writing, struct measure *measure)
 {
-    long done, length;
+    long done, length, start = 0;
+    MPI_Exscan(&bytes, &start, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     int file = open(name, writing ? O_CREAT | O_WRONLY : O_RDONLY, 0600);
     if (file < 0)
         fail(name);
     start_measure(measure);
     for (done = 0; done < bytes; done += length) {
         length = bytes - done < 1 << 20 ? bytes - done : 1 << 20;
-        off_t offset = (off_t)bytes * rank + done;
+        off_t offset = (off_t)start + done;
         ssize_t moved = writing ? pwrite(file, memory + done, length, offset) : pread(file, memory + done, length, offset);
         if (moved != length)
             fail("by hand");

@@ -69,6 +69,13 @@ impl Default for Layout {
     }
 }
 
+impl Layout {
+    /// Whether a call for a few bytes costs little more than the copy: this machine answers it.
+    pub fn answers_at_once(&self) -> bool {
+        self.sieve == SieveStrides::LOCAL
+    }
+}
+
 /// What a range lock keeps out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockKind {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::File;
+use super::collective::Moved;
 use super::view::{FileView, typemap_in_file};
 use crate::driver::Driver;
 use crate::engine::individual::{Access, Done, How, Plan, transfer};
@@ -72,13 +73,16 @@ impl File {
     pub fn access(&self, operation: &Operation) -> Result<u64> {
         match (operation.coordination, operation.synchronism) {
             (Coordination::Independent, _) | (_, Synchronism::Nonblocking) => {
-                self.perform(operation)
+                self.perform(operation).map(|moved| moved.size)
             }
-            _ => self.agree(self.perform(operation)),
+            _ => match self.perform(operation) {
+                Ok(Moved { size, agreed: true }) => Ok(size),
+                other => self.agree(other.map(|moved| moved.size)),
+            },
         }
     }
 
-    fn perform(&self, operation: &Operation) -> Result<u64> {
+    fn perform(&self, operation: &Operation) -> Result<Moved> {
         let started = Instant::now();
         self.counters.call(operation.direction, operation.coordination, operation.synchronism);
         let checked = self.check(operation);
@@ -96,12 +100,12 @@ impl File {
         let ready = checked.and_then(|checked| checked.at(place?));
         let together = operation.coordination == Coordination::Collective
             && operation.synchronism != Synchronism::Nonblocking;
-        let size = match together && self.meets(operation.direction) {
+        let moved = match together && self.meets(operation.direction) {
             true => self.move_together(operation.direction, ready)?,
-            false => ready.and_then(|ready| self.move_bytes(&ready))?,
+            false => ready.and_then(|ready| self.move_bytes(&ready)).map(Moved::alone)?,
         };
-        self.counters.moved(operation.direction, size, started);
-        Ok(size)
+        self.counters.moved(operation.direction, moved.size, started);
+        Ok(moved)
     }
 
     fn check(&self, operation: &Operation) -> Result<Checked> {

@@ -8,10 +8,11 @@ use crate::driver::Layout;
 use crate::engine::ranks::Ranks;
 use crate::engine::route::{Reason, Route, Wish, route};
 use crate::engine::two_phase::{
-    self, Choice, Layers, Overlap, Part, Partitioning, Shape, Transfer, share_parts,
+    self, Choice, Digest, Layers, Nodes, Overlap, Part, Partitioning, Shape, Transfer, share_parts,
 };
 use crate::error::Result;
 use crate::hint::{Hints, Toggle};
+use crate::memory::{Piece, UserMemory};
 use crate::operation::Direction;
 use crate::report::Counter;
 use crate::run::block_on;
@@ -31,6 +32,24 @@ struct Said {
     layout: Layout,
 }
 
+/// What became of a collective access.
+pub(super) struct Moved {
+    /// Bytes of this rank.
+    pub(super) size: u64,
+    /// Whether all ranks know already that nobody has failed.
+    pub(super) agreed: bool,
+}
+
+impl Moved {
+    /// Of a rank that has not heard what became of the others.
+    pub(super) fn alone(size: u64) -> Moved {
+        Moved { size, agreed: false }
+    }
+}
+
+/// Contiguous accesses of at most so many bytes are over before the ranks have met.
+const LITTLE: u64 = 16 << 10;
+
 impl File {
     /// Whether collective accesses look for a common way at all. The same on all ranks.
     pub(super) fn meets(&self, direction: Direction) -> bool {
@@ -38,17 +57,58 @@ impl File {
     }
 
     /// Moves the bytes of all ranks. Also one that cannot start takes part. Collective.
-    pub(super) fn move_together(&self, direction: Direction, ready: Result<Ready>) -> Result<u64> {
+    pub(super) fn move_together(
+        &self,
+        direction: Direction,
+        ready: Result<Ready>,
+    ) -> Result<Moved> {
         let said = self.said(direction);
         let Some(groups) = self.ranks.groups(said.layers, said.local_aggregators) else {
             self.counters.add(Counter::AloneMemory, 1);
-            return ready.and_then(|ready| self.move_bytes(&ready));
+            return ready.and_then(|ready| self.move_bytes(&ready)).map(Moved::alone);
         };
-        let part = |ready: &Ready| self.part(ready);
-        let shared = share_parts(&self.ranks, groups, ready, part);
-        let (ready, parts, digests) = block_on(&self.ranks, shared)?;
+        let begun = ready.and_then(|ready| self.begin_alone(ready, &said));
+        let part = |(ready, done): &(Ready, Option<u64>)| match done {
+            Some(_) => Part::DONE,
+            None => self.part(ready),
+        };
+        let shared = share_parts(&self.ranks, groups, begun, part);
+        let ((ready, done), parts, digests) = block_on(&self.ranks, shared)?;
+        if digests.iter().all(|digest| digest.done) {
+            self.counters.add(Counter::AloneLittle, 1);
+            return Ok(Moved { size: done.unwrap_or(0), agreed: true });
+        }
+        let nothing = UserMemory::packed(Piece::of(&[]));
+        let memory = if done.is_some() { &nothing } else { &ready.checked.memory };
+        let moved = self.move_with_all(&ready, memory, said, (groups, &parts, &digests))?;
+        Ok(Moved::alone(done.unwrap_or(moved)))
+    }
+
+    /// Moves so few bytes that the others need not be asked about them, and tells how many.
+    fn begin_alone(&self, ready: Ready, said: &Said) -> Result<(Ready, Option<u64>)> {
         let checked = &ready.checked;
-        let ring = match route(&digests, said.wish) {
+        let little = checked.size > 0
+            && checked.size <= LITTLE
+            && said.wish == Wish::Automatic
+            && said.layout.answers_at_once()
+            && checked.view.layout.is_contiguous(ready.position, checked.size);
+        match little {
+            true => self.move_bytes(&ready).map(|size| (ready, Some(size))),
+            false => Ok((ready, None)),
+        }
+    }
+
+    /// Moves what is in `memory` of a rank's access, together with all others or each for itself.
+    /// Collective.
+    fn move_with_all(
+        &self,
+        ready: &Ready,
+        memory: &UserMemory,
+        said: Said,
+        (groups, parts, digests): (&Nodes, &[Part], &[Digest]),
+    ) -> Result<u64> {
+        let checked = &ready.checked;
+        let ring = match route(digests, said.wish) {
             Route::TwoPhase => {
                 self.ranks.ring(said.layers, said.buffer_size).ok_or(Counter::AloneMemory)
             }
@@ -57,8 +117,11 @@ impl File {
         let ring = match ring {
             Ok(ring) => ring,
             Err(why) => {
-                self.counters.add(why, u64::from(checked.size > 0));
-                return self.move_bytes(&ready);
+                self.counters.add(why, u64::from(memory.size() > 0));
+                return match memory.size() {
+                    0 => Ok(0),
+                    _ => self.move_bytes(ready),
+                };
             }
         };
         let several = groups.count() > 1;
@@ -68,7 +131,7 @@ impl File {
             false => Transfer::TwoSided,
         };
         let choice = said.choice(transfer);
-        let mut shape = Shape::new(self.ranks.rank(), &parts, &digests, groups);
+        let mut shape = Shape::new(self.ranks.rank(), parts, digests, groups);
         let everybody = || groups.spread(|_| usize::MAX);
         if said.aggregators.is_some() || said.partitioning.is_some() {
             let aggregators = said.aggregators.unwrap_or_else(everybody);
@@ -80,7 +143,7 @@ impl File {
             state.engine = told;
         }
         drop(state);
-        let access = self.as_access(checked, ready.position, &checked.memory);
+        let access = self.as_access(checked, ready.position, memory);
         let moved = two_phase::transfer(
             &self.ranks,
             (ring, groups),

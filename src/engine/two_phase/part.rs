@@ -24,17 +24,26 @@ pub struct Part {
     pub grain: u32,
     /// Its bytes lie in the file in the order of the access, none twice.
     pub orderly: bool,
+    /// It has been accessed before anybody was told of it, and is empty therefore.
+    pub done: bool,
 }
 
 /// Pages and more are no finer to tell apart.
 const COARSEST: u32 = 12;
 
 impl Part {
+    /// Of a rank that accesses nothing.
+    const NOTHING: Part =
+        Part { start: 0, end: 0, size: 0, piece: 0, grain: COARSEST, orderly: true, done: false };
+
+    /// Of a rank that has already accessed what it had to.
+    pub const DONE: Part = Part { done: true, ..Part::NOTHING };
+
     /// The part of one access, which does not reach beyond the largest offset.
     pub fn of(access: &Access<'_>) -> Part {
         let (view, position, size) = (access.view, access.position, access.memory.size());
         if size == 0 {
-            return Part { orderly: true, grain: COARSEST, ..Part::default() };
+            return Part::NOTHING;
         }
         let start = view.offset_of(position);
         let end = view.offset_of(position + size - 1) + 1;
@@ -46,7 +55,7 @@ impl Part {
             }
         };
         let orderly = view.filetype.monotony() == Monotony::Increasing;
-        Part { start, end, size, piece, grain: grain.min(COARSEST), orderly }
+        Part { start, end, size, piece, grain: grain.min(COARSEST), orderly, done: false }
     }
 
     /// From the first byte to the last.
@@ -59,7 +68,7 @@ impl Part {
 
     /// As numbers for an exchange.
     pub fn encode(&self) -> [i64; Part::NUMBERS] {
-        let rest = i64::from(self.grain) << 1 | i64::from(self.orderly);
+        let rest = flags(self.grain, self.done, self.orderly);
         [self.start as i64, self.end as i64, self.size as i64, self.piece as i64, rest]
     }
 
@@ -70,10 +79,16 @@ impl Part {
             end: numbers[1] as u64,
             size: numbers[2] as u64,
             piece: numbers[3] as u64,
-            grain: (numbers[4] >> 1) as u32,
-            orderly: numbers[4] & 1 == 1,
+            grain: (numbers[4] >> 2) as u32,
+            done: numbers[4] & 2 != 0,
+            orderly: numbers[4] & 1 != 0,
         }
     }
+}
+
+/// What is told of in less than a byte, as one number.
+fn flags(grain: u32, done: bool, orderly: bool) -> i64 {
+    i64::from(grain) << 2 | i64::from(done) << 1 | i64::from(orderly)
 }
 
 /// Most stretches of the file that a group tells of.
@@ -90,6 +105,8 @@ pub struct Digest {
     pub grain: u32,
     /// Whether all are.
     pub orderly: bool,
+    /// Whether all are.
+    pub done: bool,
     /// Where they access the file: in order, apart from each other, and with nothing outside. What
     /// is between two parts may count too if it is little.
     pub stretches: Vec<Range<u64>>,
@@ -106,6 +123,7 @@ impl Digest {
             pieces: parts.iter().map(|part| part.size / part.piece.max(1)).sum(),
             grain: some().map(|part| part.grain).min().unwrap_or(COARSEST),
             orderly: parts.iter().all(|part| part.orderly),
+            done: parts.iter().all(|part| part.done),
             stretches,
         }
     }
@@ -123,7 +141,7 @@ impl Digest {
     /// As numbers for an exchange.
     pub fn encode(&self) -> [i64; Digest::NUMBERS] {
         let mut numbers = [0; Digest::NUMBERS];
-        let rest = i64::from(self.grain) << 1 | i64::from(self.orderly);
+        let rest = flags(self.grain, self.done, self.orderly);
         numbers[..3].copy_from_slice(&[self.size as i64, self.pieces as i64, rest]);
         for (pair, stretch) in numbers[3..].chunks_exact_mut(2).zip(&self.stretches) {
             pair.copy_from_slice(&[stretch.start as i64, stretch.end as i64]);
@@ -137,8 +155,9 @@ impl Digest {
         Digest {
             size: numbers[0] as u64,
             pieces: numbers[1] as u64,
-            grain: (numbers[2] >> 1) as u32,
-            orderly: numbers[2] & 1 == 1,
+            grain: (numbers[2] >> 2) as u32,
+            done: numbers[2] & 2 != 0,
+            orderly: numbers[2] & 1 != 0,
             stretches: stretches.filter(|stretch| !stretch.is_empty()).collect(),
         }
     }
@@ -201,7 +220,8 @@ mod tests {
     use super::*;
 
     fn part(range: Range<u64>) -> Part {
-        Part { start: range.start, end: range.end, size: 1, piece: 1, grain: 3, orderly: true }
+        let (start, end) = (range.start, range.end);
+        Part { start, end, size: 1, piece: 1, grain: 3, ..Part::NOTHING }
     }
 
     #[test]
@@ -220,7 +240,10 @@ mod tests {
         let even: Vec<Range<u64>> = (0..9).map(|n| 2 * n..2 * n + 1).collect();
         assert_eq!(stretches(&even), [0..1, 2..3, 4..5, 6..17]);
         assert_eq!(Digest::span(&[Digest::of(&[part(4..9)]), Digest::of(&[])]), Some(4..9));
-        let nothing = Digest::of(&[Part { orderly: true, grain: 2, ..Part::default() }]);
+        let nothing = Digest::of(&[Part { grain: 2, ..Part::NOTHING }]);
         assert_eq!((nothing.grain, nothing.orderly), (COARSEST, true));
+        let some = Digest::of(&[Part::DONE, part(0..1)]);
+        let all = Digest::decode(&Digest::of(&[Part::DONE, Part::DONE]).encode());
+        assert_eq!((some.done, all.done, all.orderly), (false, true, true));
     }
 }
