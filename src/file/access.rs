@@ -74,12 +74,23 @@ impl File {
             (Coordination::Independent, _) | (_, Synchronism::Nonblocking) => {
                 self.perform(operation)
             }
-            _ => self.agree(self.perform(operation)),
+            _ => {
+                self.settle_together();
+                self.agree(self.perform(operation))
+            }
         }
     }
 
     fn perform(&self, operation: &Operation) -> Result<u64> {
         let started = Instant::now();
+        let ready = self.prepare(operation);
+        let together = operation.coordination == Coordination::Collective
+            && operation.synchronism != Synchronism::Nonblocking;
+        self.finish(operation.direction, ready, together, started)
+    }
+
+    /// What is to be asked of MPI and of the file pointers before the bytes are moved.
+    pub(super) fn prepare(&self, operation: &Operation) -> Result<Ready> {
         self.counters.call(operation.direction, operation.coordination, operation.synchronism);
         let checked = self.check(operation);
         let etypes = checked.as_ref().map_or(0, Checked::etypes);
@@ -93,14 +104,22 @@ impl File {
             (Positioning::Explicit(offset), _) => Ok(offset),
             _ => Ok(0),
         };
-        let ready = checked.and_then(|checked| checked.at(place?));
-        let together = operation.coordination == Coordination::Collective
-            && operation.synchronism != Synchronism::Nonblocking;
-        let size = match together && self.meets(operation.direction) {
-            true => self.move_together(operation.direction, ready)?,
+        checked.and_then(|checked| checked.at(place?))
+    }
+
+    /// Moves the bytes, together with all ranks or alone.
+    pub(super) fn finish(
+        &self,
+        direction: Direction,
+        ready: Result<Ready>,
+        together: bool,
+        started: Instant,
+    ) -> Result<u64> {
+        let size = match together && self.meets(direction) {
+            true => self.move_together(direction, ready)?,
             false => ready.and_then(|ready| self.move_bytes(&ready))?,
         };
-        self.counters.moved(operation.direction, size, started);
+        self.counters.moved(direction, size, started);
         Ok(size)
     }
 

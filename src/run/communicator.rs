@@ -12,6 +12,7 @@ use super::block_on;
 use super::board::{self, Board};
 use super::groups::{Groups, rows};
 use super::helper::{Helper, Job};
+use super::workers::is_without_mpi;
 use crate::engine::ranks::{InGroups, Ranks, agree};
 use crate::engine::two_phase::{INBOX_SIZE, Layers, Nodes, Ring, Transfer};
 use crate::error::{Class, Error, Result};
@@ -102,7 +103,9 @@ impl Communicator {
             Some(bell) if heard > 0 => {
                 if !self.linger(bell, heard) {
                     bell.sleep((heard - 1) as u32, NAP);
-                    self.comm.progress();
+                    if !is_without_mpi() {
+                        self.comm.progress();
+                    }
                 }
             }
             _ => std::thread::yield_now(),
@@ -140,6 +143,12 @@ impl Communicator {
         let meeting = self.meeting.as_ref().map(|(_, board)| board.bell());
         let ring = &self.rings[self.in_use.load(Relaxed)];
         meeting.or_else(|| ring.get()?.as_ref().map(|shared| shared.ring.bell()))
+    }
+
+    /// Whether all ranks see the same memory, so that those of one group can do everything
+    /// together without a message.
+    pub fn share_memory(&self) -> bool {
+        self.meeting.is_some()
     }
 
     /// The communicator itself.
@@ -186,6 +195,9 @@ impl Communicator {
     /// there is no memory for it. Collective the first time, and of no other size later.
     pub fn ring(&self, layers: Layers, size: u64) -> Option<&Ring> {
         let place = layers as usize;
+        if is_without_mpi() && self.rings[place].get().is_none() {
+            return None; // the MPI is needed to make it
+        }
         let groups = self.groups[place].get()?.as_ref()?;
         let shared = self.rings[place].get_or_init(|| match layers {
             Layers::One => self.make_own_ring(size).ok(),
@@ -444,9 +456,28 @@ impl Ranks for Communicator {
         if self.size == 1 {
             return Ok(bytes);
         }
-        finished(self.comm.start_broadcast(bytes, root)?).await
+        if !is_without_mpi() {
+            return finished(self.comm.start_broadcast(bytes, root)?).await;
+        }
+        let mut told = Vec::with_capacity(bytes.len());
+        for stretch in bytes.chunks(board::ROOM * WORD_SIZE) {
+            let word = |bytes: &[u8]| {
+                let mut word = [0; WORD_SIZE];
+                word[..bytes.len()].copy_from_slice(bytes);
+                i64::from_le_bytes(word)
+            };
+            let words: Box<[i64]> = stretch.chunks(WORD_SIZE).map(word).collect();
+            let all = self.gather(words).await?;
+            let width = stretch.len().div_ceil(WORD_SIZE);
+            let words = all[root * width..][..width].iter();
+            told.extend(words.flat_map(|word| word.to_le_bytes()).take(stretch.len()));
+        }
+        Ok(told.into())
     }
 }
+
+/// Bytes of a number on the board.
+const WORD_SIZE: usize = 8;
 
 /// How many processors this machine has, however this rank is bound; one where it does not tell.
 fn processors() -> usize {
