@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../level.h"
+
 static int rank, size, wrong;
 static const char *directory = ".";
 static const char *doing = "starting";
@@ -84,7 +86,7 @@ static inline void patience(void)
 
 static inline void begin(int *count, char ***words)
 {
-    MPI_Init(count, words);
+    start_mpi(count, words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -1,6 +1,8 @@
 /* The loop over seeds, the files of a program, the choice of steps; what is said when a program fails, hangs or crashes. */
 #include "random.h"
 
+#include "../level.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -209,7 +211,7 @@ static void register_representations(void)
 int main(int count, char **words)
 {
     int world_size;
-    MPI_Init(&count, &words);
+    start_mpi(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

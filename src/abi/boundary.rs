@@ -93,6 +93,7 @@ fn print(text: impl Display) {
 /// Runs `body`; a panic in it ends the job, since other ranks may wait for bytes that this rank
 /// will never send.
 fn net<T>(routine: &'static str, body: impl FnOnce() -> T) -> T {
+    mpi::complete_kept();
     let spanned = || tracing::debug_span!("routine", name = routine).in_scope(body);
     catch_unwind(AssertUnwindSafe(spanned)).unwrap_or_else(|panic| abort(routine, &*panic))
 }

@@ -7,7 +7,7 @@ use super::boundary;
 use super::handles::MPI_File;
 use super::table::{Described, Routine};
 use crate::file::SplitRoutine;
-use crate::mpi::{self, Datatype, Request};
+use crate::mpi::{Datatype, Request};
 use crate::operation::{Buffer, Coordination, Direction, Operation, Positioning, Synchronism};
 
 /// Transfers, and says in `status` how much.
@@ -20,7 +20,7 @@ fn blocking(
     boundary::on_file(routine, fh, |file| status.set(file.access(operation)))
 }
 
-/// Transfers, and gives back a request that is already complete.
+/// Starts to transfer, and gives back a request.
 fn nonblocking(
     routine: &'static str,
     fh: MPI_File,
@@ -28,16 +28,16 @@ fn nonblocking(
     request: HandleOut<Request>,
 ) -> c_int {
     let no_request = Request::null().and_then(|null| request.set("request", || Ok(null)));
-    boundary::on_file(routine, fh, |file| {
-        let bytes = file.access(operation)?;
+    boundary::on_open_file(routine, fh, |open_file| {
+        let started = open_file.file.start(operation);
         no_request?;
-        request.set("request", || mpi::completed_request(bytes))
+        request.set("request", || started)
     })
 }
 
 /// Starts a split access.
 fn begin(routine: &'static str, fh: MPI_File, operation: &Operation, split: SplitRoutine) -> c_int {
-    boundary::on_file(routine, fh, |file| file.begin(split, operation))
+    boundary::on_open_file(routine, fh, |open_file| open_file.file.begin(split, operation))
 }
 
 /// Ends the split access that `begin` started.

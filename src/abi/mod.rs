@@ -27,6 +27,7 @@ mod fortran;
 mod handles;
 mod open;
 mod pointers;
+mod request;
 mod view;
 
 pub use arguments::Kind;

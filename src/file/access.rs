@@ -75,15 +75,31 @@ impl File {
             (Coordination::Independent, _) | (_, Synchronism::Nonblocking) => {
                 self.perform(operation).map(|moved| moved.size)
             }
-            _ => match self.perform(operation) {
-                Ok(Moved { size, agreed: true }) => Ok(size),
-                other => self.agree(other.map(|moved| moved.size)),
-            },
+            _ => {
+                self.settle_together();
+                self.verdict_on(self.perform(operation))
+            }
+        }
+    }
+
+    /// One verdict on a collective access, unless the ranks have it already.
+    pub(super) fn verdict_on(&self, moved: Result<Moved>) -> Result<u64> {
+        match moved {
+            Ok(Moved { size, agreed: true }) => Ok(size),
+            other => self.agree(other.map(|moved| moved.size)),
         }
     }
 
     fn perform(&self, operation: &Operation) -> Result<Moved> {
         let started = Instant::now();
+        let ready = self.prepare(operation);
+        let together = operation.coordination == Coordination::Collective
+            && operation.synchronism != Synchronism::Nonblocking;
+        self.finish(operation.direction, ready, together, started)
+    }
+
+    /// What is to be asked of MPI and of the file pointers before the bytes are moved.
+    pub(super) fn prepare(&self, operation: &Operation) -> Result<Ready> {
         self.counters.call(operation.direction, operation.coordination, operation.synchronism);
         let checked = self.check(operation);
         let etypes = checked.as_ref().map_or(0, Checked::etypes);
@@ -97,14 +113,22 @@ impl File {
             (Positioning::Explicit(offset), _) => Ok(offset),
             _ => Ok(0),
         };
-        let ready = checked.and_then(|checked| checked.at(place?));
-        let together = operation.coordination == Coordination::Collective
-            && operation.synchronism != Synchronism::Nonblocking;
-        let moved = match together && self.meets(operation.direction) {
-            true => self.move_together(operation.direction, ready)?,
+        checked.and_then(|checked| checked.at(place?))
+    }
+
+    /// Moves the bytes, together with all ranks or alone.
+    pub(super) fn finish(
+        &self,
+        direction: Direction,
+        ready: Result<Ready>,
+        together: bool,
+        started: Instant,
+    ) -> Result<Moved> {
+        let moved = match together && self.meets(direction) {
+            true => self.move_together(direction, ready)?,
             false => ready.and_then(|ready| self.move_bytes(&ready)).map(Moved::alone)?,
         };
-        self.counters.moved(operation.direction, moved.size, started);
+        self.counters.moved(direction, moved.size, started);
         Ok(moved)
     }
 

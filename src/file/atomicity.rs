@@ -27,6 +27,7 @@ impl File {
 
     /// Turns atomic mode on or off. Collective.
     pub fn set_atomicity(&self, atomic: bool) -> Result<()> {
+        self.settle();
         self.agree_on("atomicities", i64::from(atomic), self.driver().map(drop))?;
         if atomic {
             self.locks_work()?;

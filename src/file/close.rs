@@ -10,6 +10,7 @@ use crate::run::block_on;
 impl File {
     /// Closes the file. Collective.
     pub fn close(&self) -> Result<()> {
+        self.settle();
         let ready = self.agree(self.no_split_access());
         let told = self.report();
         let driver = self.driver.write().take();

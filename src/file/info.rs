@@ -11,6 +11,7 @@ use crate::run::{Communicator, block_on};
 impl File {
     /// Takes new hints. Collective.
     pub fn set_info(&self, info: Info) -> Result<()> {
+        self.settle();
         let own = entries(info);
         let mut survey = Survey::new(&self.ranks);
         let said = own.as_ref().map_or_else(|_| Request::of_info(&[]), |own| Request::of_info(own));

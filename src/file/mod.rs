@@ -6,6 +6,7 @@ mod access;
 mod aggregators;
 mod amode;
 mod atomicity;
+mod background;
 mod close;
 mod collective;
 mod convert;
@@ -26,6 +27,7 @@ use parking_lot::{Mutex, RwLock};
 
 use self::aggregators::Homes;
 use self::amode::Amode;
+use self::background::Background;
 use self::sieving::WriteSieving;
 use self::split::Split;
 pub use self::split::SplitRoutine;
@@ -63,6 +65,9 @@ pub struct File {
     /// Excludes threads of this process from each other in atomic mode.
     atomic_gate: RwLock<()>,
     split: Mutex<Option<Split>>,
+    background: Arc<Background>,
+    /// Whether every thread of every rank may call MPI.
+    all_multiple: bool,
     counters: Counters,
     opened: Instant,
 }
@@ -98,6 +103,7 @@ impl File {
 
     /// Writes everything to the device and lets this rank see what others wrote. Collective.
     pub fn sync(&self) -> Result<()> {
+        self.settle();
         let synced = self.driver().and_then(|driver| {
             if self.amode.write {
                 driver.sync()?;

@@ -22,7 +22,7 @@ use crate::engine::sieve::Gate;
 use crate::error::{Class, Error, Result};
 use crate::hint::{Environment, Hints, Request};
 use crate::memory::Shared;
-use crate::mpi::{self, Comm, Info, NodeInfo, SharedWord};
+use crate::mpi::{self, Comm, Info, NodeInfo, SharedWord, ThreadLevel};
 use crate::report::Counters;
 use crate::run::{Communicator, block_on};
 
@@ -66,6 +66,7 @@ struct Opened {
     view: FileView,
     shared_pointer: SharedWord,
     homes: Option<Homes>,
+    all_multiple: bool,
 }
 
 fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Result<Opened> {
@@ -98,6 +99,8 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let mut survey = Survey::new(ranks);
     let end = survey.most(end);
     let sieved = survey.most(i64::from(sieved));
+    let multiple = mpi::thread_level().is_ok_and(|level| level == ThreadLevel::Multiple);
+    let not_multiple = survey.most(i64::from(!multiple));
     let (driver, answers) = block_on(ranks, survey.hold(opened))?;
 
     let start = if amode.append { answers.most(end) } else { 0 };
@@ -105,7 +108,8 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let shared_pointer = shared_pointer(ranks, start)?;
     let homes = Homes::ask(ranks, &wish.hints)?;
     let somebody_sieves = answers.most(sieved) != 0;
-    Ok(Opened { wish, driver, start, somebody_sieves, view, shared_pointer, homes })
+    let all_multiple = answers.most(not_multiple) == 0;
+    Ok(Opened { wish, driver, start, somebody_sieves, view, shared_pointer, homes, all_multiple })
 }
 
 /// The shared file pointer. Collective.
@@ -148,6 +152,8 @@ impl Opened {
             gate: Gate::default(),
             atomic_gate: RwLock::new(()),
             split: Mutex::new(None),
+            background: Arc::default(),
+            all_multiple: self.all_multiple,
             counters: Counters::default(),
             opened: Instant::now(),
         });

@@ -49,6 +49,7 @@ impl File {
 
     /// Moves the shared file pointer. Collective.
     pub fn seek_shared(&self, offset: i64, whence: c_int) -> Result<()> {
+        self.settle_together();
         let checked = self.random_access("seeking").and_then(|()| Whence::new(whence).map(drop));
         let whence_and_offset = offset.wrapping_mul(31).wrapping_add(i64::from(whence));
         self.agree_on("places to seek to", whence_and_offset, checked)?;

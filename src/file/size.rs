@@ -32,6 +32,7 @@ impl File {
         resize: impl FnOnce(&dyn Driver, u64) -> Result<()>,
         look: impl FnOnce(&dyn Driver, u64) -> Result<()>,
     ) -> Result<()> {
+        self.settle();
         let allowed = self.random_access("changing the size").and_then(|()| self.writable());
         let checked = allowed.and_then(|()| {
             u64::try_from(size)

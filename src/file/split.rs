@@ -1,6 +1,10 @@
 //! Split collectives: an access between a begin and its end.
 
+use std::sync::Arc;
+use std::time::Instant;
+
 use super::File;
+use super::background::Outcome;
 use crate::error::{Class, Error, Result};
 use crate::operation::Operation;
 
@@ -32,16 +36,26 @@ impl SplitRoutine {
 /// What has begun and not ended.
 pub(super) struct Split {
     routine: SplitRoutine,
-    /// Bytes moved.
-    size: u64,
+    /// Bytes moved, once that is known.
+    outcome: Outcome,
 }
 
 impl File {
-    /// Begins an access. The standard lets the whole of it happen here; so a failure is known to
-    /// all ranks before any of them goes on, and nothing has begun then. Collective.
-    pub fn begin(&self, routine: SplitRoutine, operation: &Operation) -> Result<()> {
-        let size = self.access(operation)?;
-        *self.split.lock() = Some(Split { routine, size });
+    /// Begins an access. The standard lets ranks wait for each other here; so a wrong argument is
+    /// known to all of them before any goes on, and nothing has begun then. Collective.
+    pub fn begin(self: &Arc<File>, routine: SplitRoutine, operation: &Operation) -> Result<()> {
+        let outcome = Outcome::default();
+        if self.goes_on() && self.meets_aside() {
+            self.settle_together();
+            let started = Instant::now();
+            let ready = self.agree(self.prepare(operation))?;
+            let told = outcome.clone();
+            let then = move |moved| *told.lock() = Some(moved);
+            self.go_together(operation.direction, Ok(ready), started, then);
+        } else {
+            *outcome.lock() = Some(Ok(self.access(operation)?));
+        }
+        *self.split.lock() = Some(Split { routine, outcome });
         Ok(())
     }
 
@@ -60,7 +74,10 @@ impl File {
                 return Err(Error::new(Class::Io, text));
             }
         }
-        Ok(slot.take().map_or(0, |begun| begun.size))
+        let begun = slot.take();
+        drop(slot);
+        self.settle_together();
+        begun.and_then(|begun| begun.outcome.lock().take()).unwrap_or(Ok(0))
     }
 
     /// Only one split access at a time, and no other collective one meanwhile.

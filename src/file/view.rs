@@ -182,6 +182,7 @@ impl File {
         datarep: &CStr,
         info: Info,
     ) -> Result<()> {
+        self.settle();
         if self.amode.sequential {
             // The shared pointer is where the new view starts: everybody must have left it there.
             block_on(&self.ranks, self.ranks.max(Box::new([0])))?;

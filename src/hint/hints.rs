@@ -20,6 +20,8 @@ pub struct Hints {
     pub cb_buffer_size: u64,
     /// `None`: as many as there are ranks.
     pub cb_nodes: Option<u64>,
+    /// Whether accesses may go on in the background.
+    pub progress: bool,
     /// `None`: nobody has said anything.
     pub cb_config_list: Option<String>,
     /// The names of what was chosen; "automatic" where nothing was.
@@ -162,6 +164,7 @@ impl Hints {
             cb_buffer_size: 0,
             cb_nodes: None,
             cb_config_list: None,
+            progress: true,
             layers: String::new(),
             partitioning: String::new(),
             transfer: String::new(),
@@ -196,6 +199,7 @@ impl Hints {
         let said = self.setting("cb_config_list").accepted.is_some();
         let list = self.text("cb_config_list").filter(|_| said);
         self.cb_config_list = list.map(String::from);
+        self.progress = self.text("mpiio_rs_progress") != Some("none");
         self.layers = self.text("mpiio_rs_layers").unwrap_or_default().into();
         self.partitioning = self.text("mpiio_rs_partitioning").unwrap_or_default().into();
         self.transfer = self.text("mpiio_rs_transfer").unwrap_or_default().into();

@@ -53,6 +53,15 @@ pub static TABLE: &[Row] = &[
         "Threads a rank may use for one large access; 0 takes them from the cores a rank has.",
     )
     .variables(&["MPIIO_RS_NUM_THREADS"]),
+    Row::new(
+        "mpiio_rs_progress",
+        Kind::Choice("automatic, none"),
+        "automatic",
+        Effect::Now,
+        "Whether nonblocking and split accesses go on in threads of the library; none finishes them inside the call.",
+    )
+    .variables(&["MPIIO_RS_PROGRESS"])
+    .at_open(),
     // Collective buffering.
     Row::new(
         "cb_buffer_size",

@@ -59,6 +59,8 @@ constants! {
     // Sizes in bytes. MPI_File, MPI_Offset, MPI_Aint and MPI_Count take 8 in all.
     handle_width: usize = 8, 4, 8;
     status_size: usize = 24, 20, 32;
+    // Where in a status MPI_ERROR stands.
+    status_error: usize = 8, 16, 8;
 
     // Addresses with a meaning.
     bottom: usize = 0, 0, 0;

@@ -9,6 +9,27 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use super::errhandler::Destructor;
 use super::request::{CancelFunction, FreeFunction, QueryFunction};
 
+/// Looks after a request: extra state, status.
+pub(super) type PollFunction = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
+
+/// Waits for requests: how many, their extra states, timeout, status.
+pub(super) type WaitFunction =
+    unsafe extern "C" fn(c_int, *mut *mut c_void, f64, *mut c_void) -> c_int;
+
+/// Callback of MPICH's progress: an opaque thing.
+pub(super) type AsyncFunction = extern "C" fn(*mut c_void) -> c_int;
+
+/// Starts a request that MPICH's completion calls look after.
+pub(super) type StartPolled = unsafe extern "C" fn(
+    QueryFunction,
+    FreeFunction,
+    CancelFunction,
+    PollFunction,
+    WaitFunction,
+    *mut c_void,
+    *mut c_void,
+) -> c_int;
+
 /// Callback that copies an attribute: object, keyval, extra state, value, new value, flag.
 pub(super) type CopyFunction = unsafe extern "C" fn(
     usize,
@@ -220,6 +241,18 @@ functions! {
         progress_register = c"opal_progress_register_lp"(ProgressFunction) -> c_int;
         progress_unregister = c"opal_progress_unregister"(ProgressFunction) -> c_int;
 
+        // The MPICH family: functions that completion calls or the progress call. The profiling name
+        // of the first is missing in the standard ABI.
+        pmpix_grequest_start = c"PMPIX_Grequest_start"(
+            QueryFunction, FreeFunction, CancelFunction, PollFunction, WaitFunction, *mut c_void,
+            *mut c_void
+        ) -> c_int;
+        mpix_grequest_start = c"MPIX_Grequest_start"(
+            QueryFunction, FreeFunction, CancelFunction, PollFunction, WaitFunction, *mut c_void,
+            *mut c_void
+        ) -> c_int;
+        async_start = c"MPIX_Async_start"(AsyncFunction, *mut c_void, c_int) -> c_int;
+
         // Fortran integers: functions in Open MPI, other names in the standard ABI, and nothing
         // but a cast in the MPICH family.
         type_c2f = c"PMPI_Type_c2f"(usize) -> c_int;
@@ -230,5 +263,12 @@ functions! {
         errhandler_f2c = c"PMPI_Errhandler_f2c"(c_int) -> usize;
         errhandler_toint = c"PMPI_Errhandler_toint"(usize) -> c_int;
         errhandler_fromint = c"PMPI_Errhandler_fromint"(c_int) -> usize;
+    }
+}
+
+impl Functions {
+    /// What starts a request that completion calls look after, under either name.
+    pub(super) fn grequest_start_polled(&self) -> Option<StartPolled> {
+        self.pmpix_grequest_start.or(self.mpix_grequest_start)
     }
 }

@@ -12,7 +12,13 @@ use crate::error::{Class, Error, Result};
 pub struct Library {
     pub(super) functions: Functions,
     constants: Constants,
+    /// The MPI's own, whose names are ours too.
+    pub(super) request_get_status: Option<GetStatusFunction>,
 }
+
+/// MPI_Request_get_status: request, flag, status.
+pub(super) type GetStatusFunction =
+    unsafe extern "C-unwind" fn(usize, *mut c_int, *mut c_void) -> c_int;
 
 /// Calls a required function of the table and turns a bad return code into an error.
 macro_rules! call {
@@ -63,7 +69,11 @@ impl Library {
             Error::new(Class::Other, format!("the MPI library of this process has no {missing}"))
         })?;
         let constants = detect(&scope, &functions);
-        Ok(Library { functions, constants })
+        let found = scope.address_behind(c"PMPI_Request_get_status");
+        // SAFETY: the standard gives the routine of this name this signature; null becomes None.
+        let request_get_status =
+            unsafe { std::mem::transmute::<*mut c_void, Option<GetStatusFunction>>(found) };
+        Ok(Library { functions, constants, request_get_status })
     }
 
     /// Turns a return code into an error that names the routine and the MPI's own words.
@@ -159,6 +169,15 @@ impl Scope {
     fn with_mpi(self) -> Option<Scope> {
         let found = !self.address(WITNESS).is_null();
         found.then_some(self)
+    }
+
+    /// The same for a name that this library has as well.
+    fn address_behind(&self, name: &CStr) -> *mut c_void {
+        match self.0 {
+            // SAFETY: it only looks the name up, in what was loaded after this library.
+            libc::RTLD_DEFAULT => unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) },
+            _ => self.address(name),
+        }
     }
 
     fn address(&self, name: &CStr) -> *mut c_void {

@@ -22,6 +22,7 @@ mod info;
 mod library;
 mod named;
 mod pending;
+mod progress;
 mod request;
 mod served;
 mod status;
@@ -36,6 +37,8 @@ pub use handles::{Comm, Datatype, Errhandler, Group, Info, Request, Win};
 pub use inbox::Inbox;
 pub use library::{Library, ThreadLevel, is_running, library, thread_level};
 pub use pending::Pending;
-pub use request::completed_request;
+pub use request::{
+    Promise, can_promise, complete_kept, completed_request, promised_request, request_get_status,
+};
 pub use status::set_status;
 pub use window::SharedWord;

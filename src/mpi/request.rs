@@ -1,10 +1,22 @@
 //! Requests: generalized ones, so that all of the program's completion calls accept them.
+//!
+//! A request is completed by a call of MPI, which only a thread may make that the program lets call
+//! MPI. Where every thread may, the one that did the work completes the request. Elsewhere it puts
+//! it into a list, and a thread of the program completes what is there when it comes by: in the
+//! MPI's progress or in its completion calls (`progress.rs` knows how), or in a file routine.
 
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
+
+use super::error_code::error_code;
 use super::handles::{Request, Slot};
 use super::library::{call, library};
-use super::status::set_status;
+use super::progress::{self, Hook};
+use super::status::{set_error, set_status};
 use crate::error::Result;
 
 /// Fills the status of a request: extra state, status.
@@ -21,32 +33,193 @@ impl Request {
     }
 }
 
+/// What stands behind a request: bytes moved, or why not, once that is known.
+#[derive(Debug)]
+pub struct Promise {
+    request: OnceLock<Request>,
+    outcome: OnceLock<Result<u64>>,
+    completed: AtomicBool,
+}
+
+/// Those with an outcome whose requests are to be completed by a thread of the program.
+static KEPT: Mutex<Vec<Arc<Promise>>> = Mutex::new(Vec::new());
+/// How many they are, for a look without the lock.
+static KEPT_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether this MPI lets requests be completed later.
+pub fn can_promise() -> bool {
+    progress::hook() != Hook::None
+}
+
 /// A request that is complete already, with a status that says `bytes` were transferred.
 pub fn completed_request(bytes: u64) -> Result<Request> {
-    let library = library()?;
-    let mut slot = Slot::empty();
-    // The count travels as the extra state itself, so nothing needs to be freed.
-    let extra_state = bytes as usize as *mut c_void;
-    let request = slot.pointer();
-    call!(library, grequest_start(query, free, cancel, extra_state, request))?;
-    let request = Request(slot.word(library));
-    call!(library, grequest_complete(request.0))?;
+    let promise = Promise::new();
+    let request = promise.start(Hook::None)?;
+    let _ = promise.outcome.set(Ok(bytes));
+    promise.complete()?;
     Ok(request)
 }
 
-unsafe extern "C" fn query(extra_state: *mut c_void, status: *mut c_void) -> c_int {
-    // SAFETY: the MPI passes a status of its own, or the one that the program gave it.
-    match unsafe { set_status(status, extra_state as usize as u64) } {
-        Ok(()) => 0,
-        Err(error) => library().map_or(1, |library| library.constants().class_code(error.class)),
+/// A request that will be complete when `Promise::keep` is called.
+pub fn promised_request() -> Result<(Request, Arc<Promise>)> {
+    let promise = Promise::new();
+    let hook = progress::hook();
+    let request = promise.start(hook)?;
+    if hook != Hook::Worker {
+        progress::one_more()?;
+    }
+    Ok((request, promise))
+}
+
+impl Promise {
+    fn new() -> Arc<Promise> {
+        let (request, outcome) = (OnceLock::new(), OnceLock::new());
+        Arc::new(Promise { request, outcome, completed: AtomicBool::new(false) })
+    }
+
+    /// Makes the request, which holds the promise until it is freed.
+    fn start(self: &Arc<Promise>, hook: Hook) -> Result<Request> {
+        let library = library()?;
+        let mut slot = Slot::empty();
+        let state = Arc::into_raw(self.clone()).cast_mut().cast();
+        let request = slot.pointer();
+        match (hook, library.functions.grequest_start_polled()) {
+            (Hook::Poll, Some(start)) => {
+                // SAFETY: functions of ours, the state that they expect, and a place for a handle.
+                let code = unsafe { start(query, free, cancel, poll, wait, state, request) };
+                library.check(c"MPIX_Grequest_start", code)
+            }
+            _ => call!(library, grequest_start(query, free, cancel, state, request)),
+        }?;
+        let request = Request(slot.word(library));
+        let _ = self.request.set(request);
+        Ok(request)
+    }
+
+    /// Lets the program know the outcome. From any thread.
+    pub fn keep(self: Arc<Promise>, outcome: Result<u64>) {
+        let _ = self.outcome.set(outcome);
+        if progress::hook() == Hook::Worker {
+            let _ = self.complete();
+            return;
+        }
+        let mut kept = KEPT.lock();
+        kept.push(self);
+        KEPT_COUNT.store(kept.len(), Release);
+    }
+
+    fn complete(&self) -> Result<()> {
+        self.completed.store(true, Release);
+        match self.request.get() {
+            Some(request) => call!(library()?, grequest_complete(request.0)),
+            None => Ok(()),
+        }
     }
 }
 
-unsafe extern "C" fn free(_extra_state: *mut c_void) -> c_int {
+/// Completes the requests whose promises have been kept; tells how many. Only from a thread that
+/// may call MPI.
+pub fn complete_kept() -> usize {
+    if KEPT_COUNT.load(Acquire) == 0 {
+        return 0;
+    }
+    let kept = {
+        let mut kept = KEPT.lock();
+        KEPT_COUNT.store(0, Release);
+        std::mem::take(&mut *kept)
+    };
+    // Without the lock: completing may free the request, and its functions come here again.
+    for promise in &kept {
+        let _ = promise.complete();
+    }
+    progress::fewer(kept.len());
+    progress::rest();
+    kept.len()
+}
+
+/// MPI_Request_get_status, after completing what can be completed.
+///
+/// # Safety
+/// The promises of a caller of that routine.
+pub unsafe fn request_get_status(request: Request, flag: *mut c_int, status: *mut c_void) -> c_int {
+    complete_kept();
+    match library().ok().and_then(|library| library.request_get_status) {
+        // SAFETY: the words of the program, as it gave them.
+        Some(real) => unsafe { real(request.0, flag, status) },
+        None => NO_MPI,
+    }
+}
+
+/// The answer of a routine where there is no MPI: MPI_ERR_OTHER in most.
+const NO_MPI: c_int = 16;
+
+/// The promise behind an extra state.
+///
+/// # Safety
+/// `state` must be that of a request that has not been freed.
+unsafe fn promise<'a>(state: *mut c_void) -> &'a Promise {
+    // SAFETY: it came from `Arc::into_raw`, and the request still holds it.
+    unsafe { &*state.cast::<Promise>() }
+}
+
+unsafe extern "C" fn query(state: *mut c_void, status: *mut c_void) -> c_int {
+    // SAFETY: the MPI passes the state of a request that is there.
+    let promise = unsafe { promise(state) };
+    let moved = match promise.outcome.get() {
+        Some(Ok(bytes)) => *bytes,
+        _ => 0,
+    };
+    // SAFETY: the MPI passes a status of its own, or the one that the program gave it.
+    let told = unsafe { set_status(status, moved) };
+    let error = promise.outcome.get().and_then(|outcome| outcome.as_ref().err());
+    let code = error.or(told.as_ref().err()).map_or(0, error_code);
+    if code != 0 {
+        // SAFETY: as above. Some MPIs look here and some at the answer.
+        unsafe { set_error(status, code) };
+    }
+    code
+}
+
+unsafe extern "C" fn free(state: *mut c_void) -> c_int {
+    // SAFETY: it came from `Arc::into_raw`, and the MPI frees a request once.
+    drop(unsafe { Arc::from_raw(state.cast::<Promise>()) });
+    progress::rest();
     0
 }
 
-/// What is done cannot be undone: the operation completes as if nobody had asked.
-unsafe extern "C" fn cancel(_extra_state: *mut c_void, _complete: c_int) -> c_int {
+/// What is under way cannot be undone: the operation completes as if nobody had asked.
+unsafe extern "C" fn cancel(_state: *mut c_void, _complete: c_int) -> c_int {
+    0
+}
+
+/// Called by an MPI that looks after its requests one by one; must not wait.
+unsafe extern "C" fn poll(state: *mut c_void, _status: *mut c_void) -> c_int {
+    complete_kept();
+    // SAFETY: the MPI passes the state of a request that is there.
+    if !unsafe { promise(state) }.completed.load(Acquire) {
+        // Called in a loop, in which nothing else sees to messages, or to whoever needs the core.
+        progress::poke();
+        std::thread::yield_now();
+    }
+    0
+}
+
+/// The same where the program waits for the requests.
+unsafe extern "C" fn wait(
+    count: c_int,
+    states: *mut *mut c_void,
+    _timeout: f64,
+    _status: *mut c_void,
+) -> c_int {
+    for place in 0..count as usize {
+        // SAFETY: the MPI passes so many states of requests that are there.
+        let promise = unsafe { promise(*states.add(place)) };
+        while !promise.completed.load(Acquire) {
+            if complete_kept() == 0 {
+                progress::poke();
+                std::thread::yield_now();
+            }
+        }
+    }
     0
 }

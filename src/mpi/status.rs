@@ -28,3 +28,16 @@ fn set_elements(library: &Library, status: *mut c_void, bytes: u64) -> Result<()
     };
     library.check(c"PMPI_Status_set_elements_x", code)
 }
+
+/// Says in the caller's status that the operation failed; nothing for MPI_STATUS_IGNORE.
+///
+/// # Safety
+/// As for `set_status`.
+pub(super) unsafe fn set_error(status: *mut c_void, code: c_int) {
+    let Ok(library) = library() else { return };
+    if !status.is_null() && status as usize != library.constants().status_ignore {
+        let place = status.cast::<u8>().wrapping_add(library.constants().status_error);
+        // SAFETY: the standard makes MPI_ERROR a field of the status that programs may set.
+        unsafe { place.cast::<c_int>().write_unaligned(code) };
+    }
+}

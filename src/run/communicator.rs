@@ -12,6 +12,7 @@ use super::block_on;
 use super::board::{self, Board};
 use super::groups::{Groups, rows};
 use super::helper::{Helper, Job};
+use super::workers::is_without_mpi;
 use crate::engine::ranks::{InGroups, Ranks, agree};
 use crate::engine::two_phase::{INBOX_SIZE, Layers, Nodes, Ring, Transfer};
 use crate::error::{Class, Doing, Error, Result};
@@ -94,7 +95,9 @@ impl Communicator {
             Some(bell) if heard > 0 => {
                 if !self.linger(bell, heard) {
                     bell.sleep((heard - 1) as u32, NAP);
-                    self.comm.progress();
+                    if !is_without_mpi() {
+                        self.comm.progress();
+                    }
                 }
             }
             _ => std::thread::yield_now(),
@@ -132,6 +135,12 @@ impl Communicator {
         let ring = &self.rings[self.in_use.load(Relaxed)];
         let meeting = self.meeting.as_ref().map(Board::bell);
         meeting.or_else(|| ring.get()?.as_ref().map(Ring::bell))
+    }
+
+    /// Whether all ranks see the same memory, so that those of one group can do everything
+    /// together without a message.
+    pub fn share_memory(&self) -> bool {
+        self.meeting.is_some()
     }
 
     /// The communicator itself.
@@ -248,7 +257,10 @@ impl Communicator {
     /// `size` bytes, zero at first, that all ranks of `node` see, or all if there is only one.
     /// Collective.
     fn shared_memory(&self, node: Option<Comm>, size: usize) -> Result<Shared> {
-        let first = node.unwrap_or(self.comm).rank().map(|rank| rank == 0);
+        let first = match node {
+            Some(node) => node.rank().map(|rank| rank == 0),
+            None => Ok(self.rank == 0),
+        };
         let offer = match first {
             Ok(true) => Offer::new(size).map(Some),
             other => other.map(|_| None),
@@ -444,17 +456,17 @@ impl Ranks for Communicator {
         }
         // Seldom, and then no rank has to call the MPI for it.
         let mut told = Vec::with_capacity(bytes.len());
-        for chunk in bytes.chunks(8 * board::ROOM) {
-            let mut words = vec![0; chunk.len().div_ceil(8)];
-            for (word, bytes) in words.iter_mut().zip(chunk.chunks(8)) {
-                let mut whole = [0; 8];
-                whole[..bytes.len()].copy_from_slice(bytes);
-                *word = i64::from_le_bytes(whole);
-            }
-            let width = words.len();
-            let all = self.gather(words.into()).await?;
-            let heard = all[root * width..][..width].iter().flat_map(|word| word.to_le_bytes());
-            told.extend(heard.take(chunk.len()));
+        for stretch in bytes.chunks(board::ROOM * WORD_SIZE) {
+            let word = |bytes: &[u8]| {
+                let mut word = [0; WORD_SIZE];
+                word[..bytes.len()].copy_from_slice(bytes);
+                i64::from_le_bytes(word)
+            };
+            let words: Box<[i64]> = stretch.chunks(WORD_SIZE).map(word).collect();
+            let all = self.gather(words).await?;
+            let width = stretch.len().div_ceil(WORD_SIZE);
+            let words = all[root * width..][..width].iter();
+            told.extend(words.flat_map(|word| word.to_le_bytes()).take(stretch.len()));
         }
         Ok(told.into())
     }
@@ -473,6 +485,9 @@ fn room_for_windows(size: usize) -> Result<()> {
 
 /// What an MPI keeps beside the memory of a window.
 const WINDOW_MARGIN: usize = 1 << 20;
+
+/// Bytes of a number on the board.
+const WORD_SIZE: usize = 8;
 
 /// How many processors this machine has, however this rank is bound; one where it does not tell.
 fn processors() -> usize {

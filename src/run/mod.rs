@@ -6,11 +6,13 @@ mod board;
 mod communicator;
 mod groups;
 mod helper;
+mod workers;
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 pub use communicator::Communicator;
+pub use workers::{Job, Lane, Tally, WORKERS, without_mpi};
 
 /// Steps `future`, in which `ranks` wait for each other, until it is done: a blocking call.
 ///

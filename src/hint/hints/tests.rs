@@ -55,6 +55,7 @@ fn what_romio_answers_to_no_info() {
             ("ind_rd_buffer_size", "4194304"),
             ("ind_wr_buffer_size", "524288"),
             ("mpiio_rs_num_threads", "0"),
+            ("mpiio_rs_progress", "automatic"),
             ("cb_buffer_size", "16777216"),
             ("cb_nodes", &ranks.to_string()),
             ("cb_config_list", "*:1"),

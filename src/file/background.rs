@@ -1,0 +1,167 @@
+//! Accesses that go on after the call that started them.
+//!
+//! The call checks the arguments, moves the file pointer and finds everything that has to be asked
+//! of MPI. What is left makes no MPI call, so a thread of the library can do it at every thread
+//! level: an access of this rank alone at any time, and those of all ranks one after the other,
+//! where the ranks need nothing but memory that they share. Where they need messages too, they come
+//! together in the background only if every thread may call MPI; else each rank goes for itself.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Once};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+
+use super::File;
+use super::access::Ready;
+use crate::engine::ranks::Ranks;
+use crate::engine::two_phase::Layers;
+use crate::error::{Error, Result};
+use crate::mpi::{self, Comm, Promise, Request};
+use crate::operation::{Coordination, Direction, Operation};
+use crate::run::{Lane, Tally, WORKERS, without_mpi};
+
+/// What goes on in the background of one file.
+#[derive(Default)]
+pub(super) struct Background {
+    alone: Tally,
+    together: Tally,
+    /// Accesses of all ranks, in the order in which they were started.
+    lane: Arc<Lane>,
+}
+
+/// Everything that goes on in this process.
+static EVERYTHING: Tally = Tally::new();
+
+/// Whether the program is about to end MPI: nothing goes on after that.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// What became of an access that somebody will ask for.
+pub(super) type Outcome = Arc<Mutex<Option<Result<u64>>>>;
+
+impl File {
+    /// Starts a nonblocking access.
+    ///
+    /// A rank with wrong arguments is told at once; if it was to access the file with all others,
+    /// they are told of its failure by their requests.
+    pub fn start(self: &Arc<File>, operation: &Operation) -> Result<Request> {
+        if !self.goes_on() || !mpi::can_promise() {
+            return mpi::completed_request(self.access(operation)?);
+        }
+        let started = Instant::now();
+        let direction = operation.direction;
+        let prepared = self.prepare(operation);
+        let together = operation.coordination == Coordination::Collective && self.meets_aside();
+        let promised = prepared.and_then(|ready| Ok((ready, mpi::promised_request()?)));
+        let (ready, (request, promise)) = match promised {
+            Ok(promised) => promised,
+            Err(error) if together => {
+                let told = Error::new(error.class, error.text());
+                self.go_together(direction, Err(told), started, |_| {});
+                return Err(error);
+            }
+            Err(error) => return Err(error),
+        };
+        match together {
+            true => self.go_together(direction, Ok(ready), started, |moved| promise.keep(moved)),
+            false => self.go_alone(ready, started, promise),
+        }
+        Ok(request)
+    }
+
+    /// Moves the bytes of this rank in the background.
+    fn go_alone(self: &Arc<File>, ready: Ready, started: Instant, promise: Arc<Promise>) {
+        let (file, background) = (self.clone(), self.background.clone());
+        background.alone.add();
+        one_more();
+        let job = move || {
+            let moved = without_mpi(|| file.move_bytes(&ready));
+            let moved = moved.inspect(|&size| {
+                file.counters.moved(ready.checked.direction, size, started);
+            });
+            drop((ready, file)); // before anybody may close it
+            promise.keep(moved);
+            background.alone.done();
+            EVERYTHING.done();
+        };
+        WORKERS.alone(self.cores, Box::new(job));
+    }
+
+    /// Moves the bytes of all ranks in the background, after what they started before. Collective,
+    /// also for one that cannot start.
+    pub(super) fn go_together(
+        self: &Arc<File>,
+        direction: Direction,
+        ready: Result<Ready>,
+        started: Instant,
+        then: impl FnOnce(Result<u64>) + Send + 'static,
+    ) {
+        let (file, background) = (self.clone(), self.background.clone());
+        background.together.add();
+        one_more();
+        let lane = background.lane.clone();
+        lane.push(Box::new(move || {
+            let work = || file.verdict_on(file.finish(direction, ready, true, started));
+            let moved = match file.all_multiple {
+                true => work(),
+                false => without_mpi(work),
+            };
+            drop(file);
+            then(moved);
+            background.together.done();
+            EVERYTHING.done();
+        }));
+    }
+
+    /// Whether accesses go on in the background at all. The same on all ranks.
+    pub(super) fn goes_on(&self) -> bool {
+        let state = self.state.lock();
+        // Conversions ask MPI about datatypes, and may be the program's own.
+        let wanted = state.hints.progress && state.view.representation.is_native();
+        wanted && !ENDING.load(SeqCst)
+    }
+
+    /// Whether all ranks can access the file together in the background. The same on all ranks.
+    pub(super) fn meets_aside(&self) -> bool {
+        if self.ranks.size() == 1 || self.all_multiple {
+            return true;
+        }
+        let state = self.state.lock();
+        let layers = Layers::named(&state.hints.layers).unwrap_or_default();
+        let one_group = layers == Layers::Two && state.hints.local_aggregators <= 1;
+        self.ranks.share_memory() && (one_group || state.hints.layers == "0")
+    }
+
+    /// Waits until all that was started together is done: the ranks meet at one thing at a time.
+    pub(super) fn settle_together(&self) {
+        self.background.together.wait(|| self.ranks.comm().progress());
+    }
+
+    /// Waits until everything that was started on this file is done.
+    pub(super) fn settle(&self) {
+        self.settle_together();
+        self.background.alone.wait(|| self.ranks.comm().progress());
+        mpi::complete_kept();
+    }
+}
+
+/// Counts what goes on. Nothing is lost that the program has started and forgotten when it ends MPI.
+fn one_more() {
+    static REGISTERED: Once = Once::new();
+    EVERYTHING.add();
+    REGISTERED.call_once(|| {
+        let waits = mpi::on_finalize(|| {
+            ENDING.store(true, SeqCst);
+            EVERYTHING.wait(|| {
+                mpi::complete_kept();
+                if let Ok(comm) = Comm::self_() {
+                    comm.progress();
+                }
+            });
+            mpi::complete_kept();
+        });
+        // An MPI without attributes; closing a file waits all the same.
+        let _ = waits;
+    });
+}

@@ -1,0 +1,144 @@
+//! How a thread of the program comes by to complete requests while it is inside MPI.
+
+use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+
+use parking_lot::Mutex;
+
+use super::library::{ThreadLevel, call, library, thread_level};
+use super::request::complete_kept;
+use crate::error::Result;
+
+/// Who completes requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hook {
+    /// The thread that did the work: all threads may call MPI.
+    Worker,
+    /// MPICH since 4.3: a function that its progress calls until it says that it is done.
+    Async,
+    /// Open MPI: a function that its progress calls until it is told not to.
+    Progress,
+    /// The MPICH family: a function that its completion calls call for such requests.
+    Poll,
+    /// Nobody, so requests are complete when they are made.
+    None,
+}
+
+/// Which of them this MPI has, at the thread level that the program asked for.
+pub(super) fn hook() -> Hook {
+    static HOOK: OnceLock<Hook> = OnceLock::new();
+    *HOOK.get_or_init(|| {
+        let (Ok(library), Ok(level)) = (library(), thread_level()) else { return Hook::None };
+        let functions = &library.functions;
+        if level == ThreadLevel::Multiple {
+            Hook::Worker
+        } else if functions.async_start.is_some() {
+            Hook::Async
+        } else if functions.progress_register.is_some() && functions.progress_unregister.is_some() {
+            Hook::Progress
+        } else if functions.grequest_start_polled().is_some() {
+            Hook::Poll
+        } else {
+            Hook::None
+        }
+    })
+}
+
+/// What the MPI knows of us.
+struct Registration {
+    /// Requests that have not been completed.
+    left: usize,
+    /// Whether the function is registered.
+    registered: bool,
+}
+
+static REGISTRATION: Mutex<Registration> = Mutex::new(Registration { left: 0, registered: false });
+
+/// Whether the function is being called: completing a request comes here again.
+static BUSY: AtomicBool = AtomicBool::new(false);
+
+/// MPIX_STREAM_NULL, and the answers of a function for it.
+const STREAM_NULL: c_int = 0x3c00_0000;
+const PENDING: c_int = 0;
+const DONE: c_int = 1;
+
+/// One more request is to be completed later: from now on the MPI calls us.
+pub(super) fn one_more() -> Result<()> {
+    let library = library()?;
+    let mut registration = REGISTRATION.lock();
+    registration.left += 1;
+    if registration.registered {
+        return Ok(());
+    }
+    match (hook(), library.functions.async_start, library.functions.progress_register) {
+        (Hook::Async, Some(start), _) => {
+            // SAFETY: the function stays; it needs no state.
+            let code = unsafe { start(called_until_done, std::ptr::null_mut(), STREAM_NULL) };
+            library.check(c"MPIX_Async_start", code)?;
+        }
+        (Hook::Progress, _, Some(register)) => {
+            // SAFETY: the function stays; it may be called at any time.
+            unsafe { register(called) };
+        }
+        _ => return Ok(()),
+    }
+    registration.registered = true;
+    Ok(())
+}
+
+/// So many have been completed.
+pub(super) fn fewer(count: usize) {
+    REGISTRATION.lock().left -= count;
+}
+
+/// Takes the function away from an MPI that would call it for nothing. Not while it is called.
+pub(super) fn rest() {
+    if BUSY.load(SeqCst) || hook() != Hook::Progress {
+        return;
+    }
+    let mut registration = REGISTRATION.lock();
+    if registration.left == 0
+        && registration.registered
+        && let Ok(library) = library()
+        && let Some(unregister) = library.functions.progress_unregister
+    {
+        // SAFETY: the function is registered.
+        unsafe { unregister(called) };
+        registration.registered = false;
+    }
+}
+
+/// Called by Open MPI whenever it looks for messages; tells how many events it dealt with.
+extern "C" fn called() -> c_int {
+    if BUSY.swap(true, SeqCst) {
+        return 0;
+    }
+    let completed = complete_kept();
+    BUSY.store(false, SeqCst);
+    completed as c_int
+}
+
+/// Called by MPICH whenever it looks for messages, until nothing is left.
+extern "C" fn called_until_done(_thing: *mut c_void) -> c_int {
+    called();
+    // Whoever has the lock will be through when this is called next.
+    match REGISTRATION.try_lock() {
+        Some(mut registration) if registration.left == 0 => {
+            registration.registered = false;
+            DONE
+        }
+        _ => PENDING,
+    }
+}
+
+/// Lets the MPI see to messages that others wait for.
+pub(super) fn poke() {
+    if let Ok(library) = library() {
+        let constants = library.constants();
+        let (mut found, comm) = (0, library.handles().comm_self);
+        let status = constants.status_ignore;
+        let _ = call!(library, iprobe(constants.any_source, 0, comm, &mut found, status));
+    }
+}
