@@ -55,7 +55,7 @@ struct Doors {
 impl Gate {
     /// Runs `write` while no other writer of this or another process that locks can touch
     /// `size` bytes at `offset`.
-    fn alone<T>(
+    pub fn alone<T>(
         &self,
         driver: &dyn Driver,
         offset: u64,

@@ -33,6 +33,11 @@ impl Disk {
         }
     }
 
+    /// How often it was read or written.
+    pub fn calls(&self) -> usize {
+        *self.calls.lock()
+    }
+
     #[cfg(test)]
     pub fn is_locked(&self, range: Range<u64>) -> bool {
         covers(&self.locked.lock(), range)

@@ -10,7 +10,7 @@ use crate::driver::{Driver, Layout};
 use crate::engine::individual::{Access, Plan};
 use crate::engine::ranks::agree;
 use crate::engine::route::{Route, Wish, route};
-use crate::engine::sieve::Gate;
+use crate::engine::sieve::{Gate, Sieving};
 use crate::engine::two_phase::{
     Choice, Nodes, Overlap, Part, Partitioning, Ring, Shape, Transfer, share_parts, transfer,
 };
@@ -41,6 +41,8 @@ struct Case {
     slots: usize,
     window_size: u64,
     locked_writes: bool,
+    /// Runs that are so near are written with the holes between them.
+    sieve_stride: u64,
     choice: Choice,
     /// None where everybody accesses the file in turn.
     aggregators: Option<Vec<usize>>,
@@ -90,6 +92,7 @@ impl Case {
             slots: 2 + random.below(4) as usize,
             window_size: 16 << random.below(9),
             locked_writes: random.one_in(3),
+            sieve_stride: if random.one_in(2) { 0 } else { random.below(200) },
             choice,
             aggregators: (!random.one_in(4)).then(|| spread[..count].to_vec()),
         }
@@ -141,7 +144,8 @@ impl Case {
     ) -> Result<u64> {
         let own = &self.ranks[ranks.rank];
         let view = own.as_view();
-        let plan = Plan { threads: 1, locked_writes: self.locked_writes, ..Plan::default() };
+        let write = Sieving { stride: self.sieve_stride, buffer_size: 0 };
+        let plan = Plan { threads: 1, locked_writes: self.locked_writes, write, ..Plan::default() };
         let gate = &Gate::default();
         let position = own.position;
         let access = Access { direction, view: &view, position, memory, plan, gate };

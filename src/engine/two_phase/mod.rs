@@ -18,6 +18,7 @@
 mod choice;
 mod domains;
 mod exchange;
+mod holes;
 mod nodes;
 mod parcel;
 mod part;

@@ -1,6 +1,7 @@
 //! One rank's work at a window: between its memory, the window and the file.
 
 use super::Shape;
+use super::holes::Filled;
 use super::ring::Slot;
 use super::windows::Window;
 use crate::driver::Driver;
@@ -142,26 +143,13 @@ impl<'a, 'b> Visitor<'a, 'b> {
         slot: &Slot<'_>,
         window: &Window,
     ) -> impl FnOnce(&dyn Driver) -> Result<()> + Send + 'static {
-        let start = self.shape.start_of(window);
-        let inside = self.shape.inside(window);
-        let (marks, bytes) = (slot.marks(self.shape.grain), slot.bytes());
-        let (locked, gate) = (self.access.plan.locked_writes, self.access.gate.clone());
+        let (bytes, marks) = (slot.bytes(), slot.marks(self.shape.grain));
+        let (start, inside) = (self.shape.start_of(window), self.shape.inside(window));
+        let filled = Filled { bytes, marks, start, inside };
+        let (plan, gate) = (self.access.plan, self.access.gate.clone());
         move |driver| {
-            let write = || {
-                marks.runs(inside.clone()).try_for_each(|run| {
-                    let piece = bytes.skip(run.start).take(run.len());
-                    driver.write_at(start + run.start as u64, &[piece])
-                })
-            };
-            // One lock for all: where another host is asked, it costs more than a write.
-            let written = match locked.then(|| marks.extent(inside.clone())).flatten() {
-                Some(extent) => {
-                    let range = start + extent.start as u64..start + extent.end as u64;
-                    gate.beside(driver, Direction::Write, range, write)
-                }
-                None => write(),
-            };
-            marks.clear(inside);
+            let written = filled.write(driver, &plan, &gate);
+            filled.marks.clear(filled.inside);
             written
         }
     }
