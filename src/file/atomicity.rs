@@ -29,6 +29,8 @@ impl File {
     pub fn set_atomicity(&self, atomic: bool) -> Result<()> {
         self.agree_on("atomicities", i64::from(atomic), self.driver().map(drop))?;
         if atomic {
+            // Nodes that access the file for others do so in any order.
+            self.agree(self.driver().and_then(|driver| driver.stop_together()))?;
             self.locks_work()?;
         }
         self.atomic.store(atomic, Ordering::Relaxed);

@@ -15,6 +15,7 @@ mod pointers;
 mod sieving;
 mod size;
 mod split;
+mod tuning;
 mod view;
 
 use std::ffi::{CStr, CString, c_int};

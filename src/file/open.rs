@@ -11,6 +11,7 @@ use super::aggregators::Homes;
 use super::amode::Amode;
 use super::info::{Ballot, entries};
 use super::sieving::{WriteSieving, mark_opened};
+use super::tuning::{start_together, tuning};
 use super::view::FileView;
 use super::{File, State};
 use crate::driver::Driver;
@@ -76,6 +77,7 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     options.permissions = wish.hints.file_perm.unwrap_or(0o666);
     options.shared_between_hosts = ranks.nodes().node_count > 1;
     options.cached_by_hosts = wish.filesystem.caches_alone();
+    options.tuning = tuning(&wish.hints, amode, ranks);
 
     // Rank 0 creates the file, so that only one does; the others find it there.
     let first = ranks.rank() == 0;
@@ -103,6 +105,7 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let start = if amode.append { answers.most(end) } else { 0 };
     let view = FileView::of_bytes()?;
     let shared_pointer = shared_pointer(ranks, start)?;
+    start_together(ranks, &*driver, &wish.hints)?;
     let homes = Homes::ask(ranks, &wish.hints)?;
     let somebody_sieves = answers.most(sieved) != 0;
     Ok(Opened { wish, driver, start, somebody_sieves, view, shared_pointer, homes })

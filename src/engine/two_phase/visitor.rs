@@ -4,6 +4,7 @@ use super::Shape;
 use super::ring::Slot;
 use super::windows::Window;
 use crate::driver::Driver;
+use crate::driver::advice::{Ahead, Intent};
 use crate::engine::individual::{Access, Done, How, STAGE_SIZE};
 use crate::error::Result;
 use crate::memory::{self, Scratch};
@@ -146,7 +147,9 @@ impl<'a, 'b> Visitor<'a, 'b> {
         let inside = self.shape.inside(window);
         let (marks, bytes) = (slot.marks(self.shape.grain), slot.bytes());
         let (locked, gate) = (self.access.plan.locked_writes, self.access.gate.clone());
+        let told = window.range.clone();
         move |driver| {
+            tell(driver, Intent::Write, told);
             let write = || {
                 marks.runs(inside.clone()).try_for_each(|run| {
                     let piece = bytes.skip(run.start).take(run.len());
@@ -175,7 +178,11 @@ impl<'a, 'b> Visitor<'a, 'b> {
         let inside = self.shape.inside(window);
         let piece = slot.bytes().skip(inside.start).take(inside.len());
         let offset = window.range.start;
-        move |driver| driver.read_at(offset, &[piece])
+        let told = window.range.clone();
+        move |driver| {
+            tell(driver, Intent::Read, told);
+            driver.read_at(offset, &[piece])
+        }
     }
 
     /// Reads a window. A failure is published as an empty one: its reader tells everybody in the
@@ -202,4 +209,9 @@ impl<'a, 'b> Visitor<'a, 'b> {
         let emptied = self.pieces(end - start, |file, piece| bytes.take(file, origin, piece));
         self.note(emptied);
     }
+}
+
+/// Tells the driver of a window just before it is accessed.
+fn tell(driver: &dyn Driver, intent: Intent, range: std::ops::Range<u64>) {
+    driver.will_access(Ahead::Window, intent, &[range]);
 }
