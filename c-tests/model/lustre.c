@@ -104,6 +104,7 @@ static int lock_ahead(int fd, struct llapi_lu_ladvise *advice)
     hold();
     if (async && fails("drop") && number % 2) {
         state->counts[ENQUEUES]++;
+        state->counts[SPECULATED]++;
         state->counts[DROPPED]++;
     } else if (state->files[open->file].has_layout) {
         each_object(&state->files[open->file], advice->lla_start, advice->lla_end + 1, ask, &wish);

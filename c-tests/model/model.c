@@ -138,6 +138,7 @@ int enqueue(int file, int object, enum mode mode, uint64_t start, uint64_t end, 
         }
     }
     state->counts[ENQUEUES]++;
+    if (flags & SPECULATIVE) state->counts[SPECULATED]++;
     for (int i = 0; i < state->lock_count; i++) {
         const struct lock *lock = &state->locks[i];
         if (lock->file != file || lock->object != object || lock->start > end || lock->end < start) continue;

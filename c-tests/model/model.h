@@ -16,8 +16,8 @@
 enum { MOST_FILES = 256, MOST_LOCKS = 65536, MOST_FDS = 4096, ANY = -1 };
 enum mode { READ_LOCK = 1, WRITE_LOCK = 2, GROUP_LOCK = 3 };
 
-/* The counts come first: c-tests/model/counts.py reads them. */
-enum count { ENQUEUES, CALLBACKS, CANCELS, GRANTS, DROPPED, MATCHED, ACCESSES, WAITS, SHIPPED, UNRELEASED, LOCKS_MOST, COUNTS };
+/* The counts come first: c-tests/model/standins.py reads them. */
+enum count { ENQUEUES, CALLBACKS, CANCELS, GRANTS, DROPPED, MATCHED, ACCESSES, WAITS, SHIPPED, UNRELEASED, LOCKS_MOST, SPECULATED, COUNTS };
 
 struct lock {
     int file, object, client, mode;

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-COUNTS = ["enqueues", "callbacks", "cancels", "grants", "dropped", "matched", "accesses", "waits", "shipped", "unreleased", "locks_most"]
+COUNTS = ["enqueues", "callbacks", "cancels", "grants", "dropped", "matched", "accesses", "waits", "shipped", "unreleased", "locks_most", "speculated"]
 LIBRARIES = {"lustre": "liblustreapi.so.1", "gpfs": "libgpfs.so"}
 
 

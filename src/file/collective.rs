@@ -119,7 +119,7 @@ impl File {
     }
 
     fn said(&self, direction: Direction) -> Said {
-        let layout = self.driver().map(|driver| driver.layout()).unwrap_or_default();
+        let layout = self.layout;
         let state = self.state.lock();
         let hints = &state.hints;
         let layers = Layers::named(&hints.layers);

@@ -32,7 +32,7 @@ impl File {
     /// What is known about the file.
     pub(super) fn facts(&self, state: &State) -> Facts {
         let driver = self.driver.read();
-        let layout = driver.as_ref().map(|driver| driver.layout()).unwrap_or_default();
+        let layout = self.layout;
         let striped = layout.stripe_size > 1;
         let visible = driver.as_ref().is_none_or(|driver| driver.visible_immediately());
         let overrides = state.sieving.why_not().map(|why| Override {

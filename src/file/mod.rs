@@ -32,7 +32,7 @@ use self::split::Split;
 pub use self::split::SplitRoutine;
 use self::view::FileView;
 use crate::driver::detect::{self, Filesystem};
-use crate::driver::{self, Driver};
+use crate::driver::{self, Driver, Layout};
 use crate::engine::individual::Plan;
 use crate::engine::ranks::{Survey, agree};
 use crate::engine::sieve::Gate;
@@ -55,6 +55,8 @@ pub struct File {
     homes: Option<Homes>,
     /// Most threads that this rank may use.
     cores: usize,
+    /// How the file lies on its servers, as all ranks see it.
+    layout: Layout,
     /// `None` once the file is closed.
     driver: RwLock<Option<Arc<dyn Driver>>>,
     state: Mutex<State>,

@@ -11,12 +11,12 @@ use super::aggregators::Homes;
 use super::amode::Amode;
 use super::info::{Ballot, entries};
 use super::sieving::{WriteSieving, mark_opened};
-use super::tuning::{start_together, tuning};
+use super::tuning::{LayoutVote, start_together, tuning};
 use super::view::FileView;
 use super::{File, State};
-use crate::driver::Driver;
 use crate::driver::detect::{self, Filesystem, Kind, split_name};
 use crate::driver::open::{OpenOptions, open};
+use crate::driver::{Driver, Layout};
 use crate::engine::individual::Plan;
 use crate::engine::ranks::{Ranks, Survey, agree};
 use crate::engine::sieve::Gate;
@@ -61,6 +61,7 @@ struct Wish {
 struct Opened {
     wish: Wish,
     driver: Box<dyn Driver>,
+    layout: Layout,
     /// Where the file pointers start.
     start: i64,
     somebody_sieves: bool,
@@ -100,15 +101,20 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let mut survey = Survey::new(ranks);
     let end = survey.most(end);
     let sieved = survey.most(i64::from(sieved));
+    let vote = LayoutVote::ask(
+        &mut survey,
+        opened.as_ref().map_or_else(|_| Layout::default(), |d| d.layout()),
+    );
     let (driver, answers) = block_on(ranks, survey.hold(opened))?;
 
+    let layout = vote.count(&answers);
     let start = if amode.append { answers.most(end) } else { 0 };
     let view = FileView::of_bytes()?;
     let shared_pointer = shared_pointer(ranks, start)?;
     start_together(ranks, &*driver, &wish.hints)?;
     let homes = Homes::ask(ranks, &wish.hints)?;
     let somebody_sieves = answers.most(sieved) != 0;
-    Ok(Opened { wish, driver, start, somebody_sieves, view, shared_pointer, homes })
+    Ok(Opened { wish, driver, layout, start, somebody_sieves, view, shared_pointer, homes })
 }
 
 /// The shared file pointer. Collective.
@@ -137,6 +143,7 @@ impl Opened {
             ranks,
             homes: self.homes,
             filesystem: self.wish.filesystem,
+            layout: self.layout,
             driver: RwLock::new(Some(Arc::from(self.driver))),
             state: Mutex::new(State {
                 view: Arc::new(self.view),

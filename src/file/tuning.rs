@@ -1,11 +1,11 @@
 //! What a file system is asked for when a file is opened.
 
 use super::amode::Amode;
-use crate::driver::Driver;
 use crate::driver::advice::{
     BlockTuning, CollectiveScheme, IndividualScheme, LockAhead, Shipping, Tuning,
 };
-use crate::engine::ranks::Ranks;
+use crate::driver::{Driver, Layout};
+use crate::engine::ranks::{Answers, Place, Ranks, Survey};
 use crate::error::Result;
 use crate::hint::{Hints, Toggle};
 use crate::run::{Communicator, block_on};
@@ -18,6 +18,41 @@ const MOST_FITTING: u64 = 64;
 
 /// Attempts to start what a signal to any rank ends for all.
 const ATTEMPTS: usize = 3;
+
+/// Whether the ranks see the same layout. They divide the file along it, each for itself, so that
+/// a rank with another one would wait for others in vain.
+pub(super) struct LayoutVote {
+    own: Layout,
+    stripe_size: Place,
+    stripe_count: Place,
+    alignment: Place,
+    unshared: Place,
+}
+
+impl LayoutVote {
+    /// Asks.
+    pub(super) fn ask(survey: &mut Survey<'_, Communicator>, own: Layout) -> LayoutVote {
+        LayoutVote {
+            own,
+            stripe_size: survey.same(own.stripe_size as i64),
+            stripe_count: survey.same(own.stripe_count as i64),
+            alignment: survey.same(own.alignment as i64),
+            unshared: survey.most(i64::from(!own.shared_servers)),
+        }
+    }
+
+    /// What holds for all from now on, whatever a rank's driver finds out later.
+    pub(super) fn count(self, answers: &Answers) -> Layout {
+        let same = answers.same(self.stripe_size)
+            && answers.same(self.stripe_count)
+            && answers.same(self.alignment);
+        let shared_servers = answers.most(self.unshared) == 0;
+        match same {
+            true => Layout { shared_servers, ..self.own },
+            false => Layout::default(),
+        }
+    }
+}
 
 /// What the hints mean for a driver.
 pub(super) fn tuning(hints: &Hints, amode: Amode, ranks: &Communicator) -> Tuning {
