@@ -3,23 +3,30 @@
 //! [`detect`] names the file system below a path, [`open`] opens a file on it, and what comes
 //! back is a [`Driver`]. `transfer` is the one loop that all bytes go through.
 
+pub mod advice;
 pub mod detect;
+pub mod gpfs;
+pub mod lustre;
 pub mod open;
 pub mod ranges;
 
 mod allocate;
 mod coherence;
 mod in_use;
+mod library;
 mod lock;
-mod lustre;
 mod mount;
 mod posix;
+mod prefetch;
 mod remote;
 mod transfer;
 
 #[cfg(test)]
 mod scratch;
 
+use std::ops::Range;
+
+use self::advice::{Advised, Ahead, Intent};
 use crate::error::Result;
 use crate::memory::Piece;
 
@@ -36,6 +43,10 @@ pub struct Layout {
     pub sieve: SieveStrides,
     /// Whether writes of one file run beside each other. Most kernels let in one at a time.
     pub concurrent_writes: bool,
+    /// Whether several nodes may write to one server without disturbing each other.
+    pub shared_servers: bool,
+    /// The server of the first stripe, where that is known.
+    pub first_server: Option<u64>,
 }
 
 /// Distances from the start of one piece to the start of the next up to which sieving pays: a call
@@ -65,6 +76,8 @@ impl Default for Layout {
             alignment: 4096,
             sieve: SieveStrides::LOCAL,
             concurrent_writes: false,
+            shared_servers: false,
+            first_server: None,
         }
     }
 }
@@ -183,6 +196,33 @@ pub trait Driver: Send + Sync {
         Layout::default()
     }
 
+    /// Whether the driver wants to be told such things beforehand; spares callers the work.
+    fn listens(&self, _ahead: Ahead, _intent: Intent) -> bool {
+        false
+    }
+
+    /// These bytes will be accessed soon. Advice: it changes no byte and never fails.
+    fn will_access(&self, _ahead: Ahead, _intent: Intent, _ranges: &[Range<u64>]) {}
+
+    /// These bytes have been, and will not be again soon.
+    fn has_accessed(&self, _ahead: Ahead, _intent: Intent, _ranges: &[Range<u64>]) {}
+
+    /// Starts what only all openings of a file can start together, and waits for them; `None`
+    /// where that is nothing. They hear the same, unless one of them is gone.
+    fn start_together(&self, _openings: usize) -> Option<std::io::Result<()>> {
+        None
+    }
+
+    /// Ends it, with all others.
+    fn stop_together(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Why something that was asked for is not done, for the report.
+    fn reason(&self) -> Option<String> {
+        None
+    }
+
     /// System calls made so far, for the report.
     fn calls(&self) -> Calls {
         Calls::default()
@@ -200,4 +240,5 @@ pub struct Calls {
     pub locks: u64,
     pub lock_waits: u64,
     pub syncs: u64,
+    pub advised: Advised,
 }

@@ -6,12 +6,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
+use super::advice::{Advisor, Tuning};
 use super::detect::{Kind, parent, retry_while};
 use super::in_use::{self, InUse};
 use super::posix::{Counters, PosixFile, answer, descriptor, status};
 use super::remote::RemoteFile;
 use super::transfer::retry;
-use super::{Driver, Layout, SieveStrides, lustre};
+use super::{Driver, Layout, SieveStrides, gpfs, lustre, prefetch};
 use crate::error::{Class, Doing, Error, Result};
 
 /// How a file is to be opened.
@@ -38,6 +39,8 @@ pub struct OpenOptions {
     pub shared_between_hosts: bool,
     /// Whether those keep what they know of it without asking each other.
     pub cached_by_hosts: bool,
+    /// How it is to be created and prepared.
+    pub tuning: Tuning,
 }
 
 impl OpenOptions {
@@ -54,6 +57,7 @@ impl OpenOptions {
             driver,
             shared_between_hosts: false,
             cached_by_hosts: false,
+            tuning: Tuning::default(),
         }
     }
 }
@@ -139,12 +143,15 @@ pub(super) fn open_posix(options: &OpenOptions) -> Result<PosixFile> {
         })
     })
     .doing(doing)?;
+    let descriptor = striped(options, descriptor, access).doing(doing)?;
     let status = status(descriptor.as_fd()).doing(doing)?;
     if status.st_mode & libc::S_IFMT == libc::S_IFDIR {
         return Err(Error::new(Class::BadFile, format!("{}: it is a directory", doing())));
     }
+    let (layout, advisor) = prepare(options, &descriptor, &status);
     Ok(PosixFile {
-        layout: layout(options.driver, &descriptor, &status),
+        layout,
+        advisor,
         descriptor,
         path,
         kind: options.driver,
@@ -161,6 +168,11 @@ fn creation_flags(options: &OpenOptions) -> libc::c_int {
         flags |= libc::O_CREAT;
         if options.exclusive {
             flags |= libc::O_EXCL;
+        }
+        if options.driver == Kind::Lustre
+            && lustre::wants_stripes(&options.tuning, &directory(options))
+        {
+            flags |= lustre::DELAYED;
         }
     }
     flags
@@ -187,11 +199,16 @@ fn open_call(path: &CStr, flags: libc::c_int, permissions: u32) -> io::Result<Ow
     descriptor(unsafe { libc::open(path.as_ptr(), flags, permissions as libc::c_uint) })
 }
 
+/// The directory of the file. The bytes of a path have no zero byte, so there always is one.
+fn directory(options: &OpenOptions) -> CString {
+    let directory = parent(Path::new(OsStr::from_bytes(options.path.to_bytes())));
+    CString::new(directory.into_os_string().into_vec()).unwrap_or_default()
+}
+
 /// An NFS client that once found no file of a name keeps to that until it hears that something
 /// has changed in the directory.
 fn ask_for_directory(options: &OpenOptions) {
-    let directory = parent(Path::new(OsStr::from_bytes(options.path.to_bytes())));
-    let Ok(name) = CString::new(directory.into_os_string().into_vec()) else { return };
+    let name = directory(options);
     // SAFETY: all zeros is a valid `struct statx`.
     let mut status: libc::statx = unsafe { std::mem::zeroed() };
     let (how, what) = (libc::AT_STATX_FORCE_SYNC, libc::STATX_BASIC_STATS);
@@ -199,23 +216,55 @@ fn ask_for_directory(options: &OpenOptions) {
     let _ = unsafe { libc::statx(libc::AT_FDCWD, name.as_ptr(), how, what, &mut status) };
 }
 
-/// How the file lies on its servers, as far as it can be known without their libraries.
-fn layout(driver: Kind, descriptor: &OwnedFd, status: &libc::stat) -> Layout {
-    let plain = match driver {
+/// Gives a file that may be new the stripes that were asked for. Where it has none after that, it
+/// is opened once more: then it gets those of its directory.
+fn striped(options: &OpenOptions, file: OwnedFd, access: Access) -> io::Result<OwnedFd> {
+    if creation_flags(options) & lustre::DELAYED != lustre::DELAYED {
+        return Ok(file);
+    }
+    // What it became is reported from what is read back.
+    let given = lustre::give_stripes(&file, &options.tuning);
+    if given.is_ok() && lustre::stripes(file.as_fd()).is_some() {
+        return Ok(file);
+    }
+    drop(file);
+    let flags = access.flags() | libc::O_CLOEXEC | libc::O_NOCTTY;
+    open_call(&options.path, flags, options.permissions)
+}
+
+/// How the file lies on its servers, and who hears what callers are about to do with it.
+fn prepare(
+    options: &OpenOptions,
+    descriptor: &OwnedFd,
+    status: &libc::stat,
+) -> (Layout, Option<Box<dyn Advisor>>) {
+    let plain = match options.driver {
         Kind::Ufs => Layout::default(),
         _ => Layout { sieve: SieveStrides::REMOTE, ..Layout::default() },
     };
+    let file = descriptor.as_fd();
+    let tuning = &options.tuning;
     let block = u64::try_from(status.st_blksize).ok().filter(|block| *block > 0);
-    match driver {
-        Kind::Lustre => lustre::layout(descriptor.as_fd()).unwrap_or(plain),
+    match options.driver {
+        Kind::Lustre => {
+            let stripes = lustre::stripes(file);
+            let first = tuning.first;
+            let advisor = lustre::Lockahead::prepare(file, tuning.lock_ahead, stripes, first);
+            let layout = stripes.map_or(plain, |stripes| stripes.layout);
+            (layout, advisor.map(|advisor| Box::new(advisor) as Box<dyn Advisor>))
+        }
         // Its tokens are whole blocks of the file system.
         Kind::Gpfs => {
             let alignment = block.unwrap_or(plain.alignment);
-            Layout { alignment, concurrent_writes: true, ..plain }
+            let ahead = tuning.prefetch == Some(true);
+            let advisor =
+                gpfs::Blocks::prepare(file, &tuning.blocks, ahead, alignment, options.write);
+            let layout = Layout { alignment, concurrent_writes: true, ..plain };
+            (layout, advisor.map(|advisor| Box::new(advisor) as Box<dyn Advisor>))
         }
         // Two machines that write parts of one page are the case to stay away from.
-        Kind::Nfs => Layout { alignment: page_size().max(plain.alignment), ..plain },
-        Kind::Ufs => plain,
+        Kind::Nfs => (Layout { alignment: page_size().max(plain.alignment), ..plain }, None),
+        Kind::Ufs => (plain, prefetch::Readahead::prepare(tuning.prefetch)),
     }
 }
 

@@ -5,9 +5,11 @@
 
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::advice::{Advised, Advisor, Ahead, Intent};
 use super::detect::Kind;
 use super::in_use::InUse;
 use super::transfer::{Stopped, retry, total_length, transfer, transfer_all};
@@ -25,6 +27,8 @@ pub(super) struct PosixFile {
     pub(super) readable: bool,
     pub(super) writable: bool,
     pub(super) counters: Counters,
+    /// Hears what callers are about to do, where the file system has a use for it.
+    pub(super) advisor: Option<Box<dyn Advisor>>,
     /// Keeps the file among those that are open.
     pub(super) _in_use: InUse,
 }
@@ -152,7 +156,38 @@ impl Driver for PosixFile {
     }
 
     fn layout(&self) -> Layout {
-        self.layout
+        let shared_servers = self.advisor.as_ref().is_some_and(|advisor| advisor.shares_servers());
+        Layout { shared_servers, ..self.layout }
+    }
+
+    fn listens(&self, ahead: Ahead, intent: Intent) -> bool {
+        self.advisor.as_ref().is_some_and(|advisor| advisor.listens(ahead, intent))
+    }
+
+    fn will_access(&self, ahead: Ahead, intent: Intent, ranges: &[Range<u64>]) {
+        if let Some(advisor) = &self.advisor {
+            advisor.will_access(self.descriptor.as_fd(), ahead, intent, ranges);
+        }
+    }
+
+    fn has_accessed(&self, ahead: Ahead, intent: Intent, ranges: &[Range<u64>]) {
+        if let Some(advisor) = &self.advisor {
+            advisor.has_accessed(self.descriptor.as_fd(), ahead, intent, ranges);
+        }
+    }
+
+    fn start_together(&self, openings: usize) -> Option<io::Result<()>> {
+        self.advisor.as_ref()?.start_together(self.descriptor.as_fd(), openings)
+    }
+
+    fn stop_together(&self) -> Result<()> {
+        let Some(advisor) = &self.advisor else { return Ok(()) };
+        let stopped = advisor.stop_together(self.descriptor.as_fd());
+        stopped.doing(|| format!("ending data shipping of {}", self.path))
+    }
+
+    fn reason(&self) -> Option<String> {
+        self.advisor.as_ref()?.reason()
     }
 
     fn calls(&self) -> Calls {
@@ -165,6 +200,10 @@ impl Driver for PosixFile {
             locks: counters.locks.load(Relaxed),
             lock_waits: counters.lock_waits.load(Relaxed),
             syncs: counters.syncs.load(Relaxed),
+            advised: match &self.advisor {
+                Some(advisor) => advisor.advised(),
+                None => Advised::default(),
+            },
         }
     }
 }

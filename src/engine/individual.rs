@@ -14,6 +14,7 @@ use super::io_array::{IoArray, MemorySide};
 use super::sieve::{self, Gate, Sieving, Tally};
 use super::threads;
 use crate::driver::Driver;
+use crate::driver::advice::{Ahead, Intent};
 use crate::error::Result;
 use crate::memory::{Piece, Scratch, UserMemory};
 use crate::operation::Direction;
@@ -30,6 +31,12 @@ const VECTORED_PIECE: u64 = 16 << 10;
 /// Gathering pieces up to this size takes longer than writing them. From 4 bytes on, a second
 /// writer mostly burns a processor while it waits for the first.
 const TINY_PIECE: u64 = 2;
+
+/// Most pieces that a driver is told of ahead.
+pub const MOST_AHEAD: usize = 1023;
+
+/// Pieces behind a cycle of a read that are told with it: as many as a file system takes at once.
+const READ_AHEAD: usize = 8;
 
 /// How an access is to be done; comes from the hints and the driver.
 #[derive(Clone, Copy, Debug, Default)]
@@ -130,6 +137,14 @@ pub fn transfer(driver: &dyn Driver, access: &Access<'_>) -> Result<Done> {
 }
 
 impl Access<'_> {
+    /// What it does, in the driver's words.
+    pub fn intent(&self) -> Intent {
+        match self.direction {
+            Direction::Read => Intent::Read,
+            Direction::Write => Intent::Write,
+        }
+    }
+
     fn way(&self) -> Way {
         match self.memory.contiguous() {
             Some(piece) => Way::Direct(piece),
@@ -265,6 +280,11 @@ impl Cycle<'_, '_> {
         }
         if contiguous && !(direction == Direction::Write && self.access.plan.locked_writes) {
             let offset = view.displacement.saturating_add_signed(file.displacement());
+            self.driver.will_access(
+                Ahead::Elements,
+                self.access.intent(),
+                &[offset..offset + size],
+            );
             file.next(size);
             return match direction {
                 Direction::Read => self.bounce.read(self.driver, offset, &[piece]),
@@ -285,16 +305,37 @@ impl Cycle<'_, '_> {
         let mut done = 0;
         while done < size {
             let built = self.io_array.build(file, origin, memory, size - done)?;
+            let elements = self.announce(file);
             let moved = match self.access.direction {
                 Direction::Read => self.read_runs()?,
                 Direction::Write => self.write_runs().map(|()| built)?,
             };
+            self.driver.has_accessed(Ahead::Elements, self.access.intent(), &elements);
             done += moved;
             if moved < built {
                 break;
             }
         }
         Ok(done)
+    }
+
+    /// Tells the driver of the runs of this cycle, and for a read of some behind them; `file` is
+    /// where they start. Returns the runs of this cycle, if the driver listens.
+    fn announce(&self, file: &Cursor<'_>) -> Vec<Range<u64>> {
+        let intent = self.access.intent();
+        if !self.driver.listens(Ahead::Elements, intent) {
+            return Vec::new();
+        }
+        let size = |pieces: &[Piece]| pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
+        let runs = self.io_array.runs();
+        let mut told: Vec<_> = runs.map(|(at, pieces)| at..at + size(pieces)).collect();
+        let count = told.len();
+        if intent == Intent::Read {
+            told.extend(self.access.view.elements(file.position(), READ_AHEAD));
+        }
+        self.driver.will_access(Ahead::Elements, intent, &told);
+        told.truncate(count);
+        told
     }
 
     fn read_runs(&mut self) -> Result<u64> {

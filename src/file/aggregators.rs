@@ -45,8 +45,13 @@ pub(super) fn aggregators(
     size: usize,
 ) -> Option<Vec<usize>> {
     let striped = layout.stripe_size > 1 && layout.stripe_count > 1;
-    let along_stripes = hints.lustre_co_ratio.filter(|_| striped);
-    let along_stripes = along_stripes.map(|ratio| ratio.saturating_mul(layout.stripe_count));
+    let ratio = hints.lustre_co_ratio.or(hints.nodes_multiplier).filter(|_| striped);
+    let along_stripes = match ratio {
+        Some(ratio) => Some(ratio.saturating_mul(layout.stripe_count)),
+        // Half of the ranks did best where writers of one server do not disturb each other.
+        None if layout.shared_servers && hints.cb_nodes.is_none() => Some((size as u64 / 2).max(1)),
+        None => None,
+    };
     let most = match (hints.cb_nodes, along_stripes) {
         (None, None) => usize::MAX,
         (None, Some(most)) | (Some(most), None) => most as usize,

@@ -30,6 +30,8 @@ impl File {
         self.settle();
         self.agree_on("atomicities", i64::from(atomic), self.driver().map(drop))?;
         if atomic {
+            // Nodes that access the file for others do so in any order.
+            self.agree(self.driver().and_then(|driver| driver.stop_together()))?;
             self.locks_work()?;
         }
         self.atomic.store(atomic, Ordering::Relaxed);

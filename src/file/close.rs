@@ -15,7 +15,7 @@ impl File {
         let told = self.report();
         let driver = self.driver.write().take();
         let closed = match &driver {
-            Some(driver) => driver.close(),
+            Some(driver) => driver.stop_together().and(driver.close()),
             None => Ok(()),
         };
         drop(driver);

@@ -17,6 +17,9 @@ use crate::operation::Direction;
 use crate::report::Counter;
 use crate::run::block_on;
 
+/// File systems that lock in larger units than this are better divided along them.
+const LARGE_UNIT: u64 = 64 << 10;
+
 /// What the hints say about a collective access. The same on all ranks.
 struct Said {
     wish: Wish,
@@ -165,8 +168,21 @@ impl File {
         Part { orderly: part.orderly && plain, ..part }
     }
 
+    /// How the file is best divided where nobody has said anything. Servers that know writers by
+    /// their node give each node a part of its own; where nodes do not disturb each other there,
+    /// large stretches save messages.
+    fn preferred(&self, layout: Layout) -> Option<Partitioning> {
+        let several = self.ranks.nodes().node_count > 1;
+        match layout {
+            _ if layout.shared_servers => Some(Partitioning::Even),
+            _ if several && layout.stripe_count > 1 => Some(Partitioning::StaticCyclic),
+            _ if several && layout.alignment > LARGE_UNIT => Some(Partitioning::Even),
+            _ => None,
+        }
+    }
+
     fn said(&self, direction: Direction) -> Said {
-        let layout = self.driver().map(|driver| driver.layout()).unwrap_or_default();
+        let layout = self.layout;
         let state = self.state.lock();
         let hints = &state.hints;
         let layers = Layers::named(&hints.layers);
@@ -179,7 +195,7 @@ impl File {
             buffer_size: hints.cb_buffer_size,
             layers: layers.unwrap_or_default(),
             local_aggregators: hints.local_aggregators as usize,
-            partitioning: Partitioning::named(&hints.partitioning),
+            partitioning: Partitioning::named(&hints.partitioning).or(self.preferred(layout)),
             transfer: Transfer::named(&hints.transfer),
             overlap: Overlap::named(&hints.overlap),
             aggregators: aggregators(hints, layout, &self.homes, self.ranks.size()),

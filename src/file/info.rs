@@ -33,13 +33,22 @@ impl File {
     /// What is known about the file.
     pub(super) fn facts(&self, state: &State) -> Facts {
         let driver = self.driver.read();
-        let layout = driver.as_ref().map(|driver| driver.layout()).unwrap_or_default();
+        let layout = self.layout;
         let striped = layout.stripe_size > 1;
         let visible = driver.as_ref().is_none_or(|driver| driver.visible_immediately());
         let overrides = state.sieving.why_not().map(|why| Override {
             key: "romio_ds_write",
             value: "disable".to_string(),
             why: why.to_string(),
+        });
+        let refused = driver.as_ref().and_then(|driver| driver.reason()).map(|why| Override {
+            key: if state.hints.data_shipping {
+                "mpiio_rs_data_shipping"
+            } else {
+                "mpiio_rs_lock_ahead"
+            },
+            value: if state.hints.data_shipping { "false" } else { "off" }.to_string(),
+            why,
         });
         Facts {
             filename: self.name.clone(),
@@ -48,11 +57,11 @@ impl File {
             visibility_immediate: visible,
             striping_unit: striped.then_some(layout.stripe_size),
             striping_factor: striped.then_some(layout.stripe_count),
+            start_iodevice: layout.first_server,
             aggregators: aggregators(&state.hints, layout, &self.homes, self.ranks.size())
                 .map(|ranks| ranks.into_iter().map(|rank| rank as u64).collect()),
             num_threads: Some(self.threads(state) as u64),
-            overrides: overrides.into_iter().collect(),
-            ..Facts::default()
+            overrides: overrides.into_iter().chain(refused).collect(),
         }
     }
 

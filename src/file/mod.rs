@@ -16,6 +16,7 @@ mod pointers;
 mod sieving;
 mod size;
 mod split;
+mod tuning;
 mod view;
 
 use std::ffi::{CStr, CString, c_int};
@@ -33,7 +34,7 @@ use self::split::Split;
 pub use self::split::SplitRoutine;
 use self::view::FileView;
 use crate::driver::detect::{self, Filesystem};
-use crate::driver::{self, Driver};
+use crate::driver::{self, Driver, Layout};
 use crate::engine::individual::Plan;
 use crate::engine::ranks::{Survey, agree};
 use crate::engine::sieve::Gate;
@@ -56,6 +57,8 @@ pub struct File {
     homes: Option<Homes>,
     /// Most threads that this rank may use.
     cores: usize,
+    /// How the file lies on its servers, as all ranks see it.
+    layout: Layout,
     /// `None` once the file is closed.
     driver: RwLock<Option<Arc<dyn Driver>>>,
     state: Mutex<State>,

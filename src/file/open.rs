@@ -11,11 +11,12 @@ use super::aggregators::Homes;
 use super::amode::Amode;
 use super::info::{Ballot, entries};
 use super::sieving::{WriteSieving, mark_opened};
+use super::tuning::{LayoutVote, start_together, tuning};
 use super::view::FileView;
 use super::{File, State};
-use crate::driver::Driver;
 use crate::driver::detect::{self, Filesystem, Kind, split_name};
 use crate::driver::open::{OpenOptions, open};
+use crate::driver::{Driver, Layout};
 use crate::engine::individual::Plan;
 use crate::engine::ranks::{Ranks, Survey, agree};
 use crate::engine::sieve::Gate;
@@ -60,6 +61,7 @@ struct Wish {
 struct Opened {
     wish: Wish,
     driver: Box<dyn Driver>,
+    layout: Layout,
     /// Where the file pointers start.
     start: i64,
     somebody_sieves: bool,
@@ -77,6 +79,7 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     options.permissions = wish.hints.file_perm.unwrap_or(0o666);
     options.shared_between_hosts = ranks.nodes().node_count > 1;
     options.cached_by_hosts = wish.filesystem.caches_alone();
+    options.tuning = tuning(&wish.hints, amode, ranks);
 
     // Rank 0 creates the file, so that only one does; the others find it there.
     let first = ranks.rank() == 0;
@@ -101,15 +104,31 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let sieved = survey.most(i64::from(sieved));
     let multiple = mpi::thread_level().is_ok_and(|level| level == ThreadLevel::Multiple);
     let not_multiple = survey.most(i64::from(!multiple));
+    let vote = LayoutVote::ask(
+        &mut survey,
+        opened.as_ref().map_or_else(|_| Layout::default(), |d| d.layout()),
+    );
     let (driver, answers) = block_on(ranks, survey.hold(opened))?;
 
+    let layout = vote.count(&answers);
     let start = if amode.append { answers.most(end) } else { 0 };
     let view = FileView::of_bytes()?;
     let shared_pointer = shared_pointer(ranks, start)?;
+    start_together(ranks, &*driver, &wish.hints)?;
     let homes = Homes::ask(ranks, &wish.hints)?;
     let somebody_sieves = answers.most(sieved) != 0;
     let all_multiple = answers.most(not_multiple) == 0;
-    Ok(Opened { wish, driver, start, somebody_sieves, view, shared_pointer, homes, all_multiple })
+    Ok(Opened {
+        wish,
+        driver,
+        layout,
+        start,
+        somebody_sieves,
+        view,
+        shared_pointer,
+        homes,
+        all_multiple,
+    })
 }
 
 /// The shared file pointer. Collective.
@@ -138,6 +157,7 @@ impl Opened {
             ranks,
             homes: self.homes,
             filesystem: self.wish.filesystem,
+            layout: self.layout,
             driver: RwLock::new(Some(Arc::from(self.driver))),
             state: Mutex::new(State {
                 view: Arc::new(self.view),

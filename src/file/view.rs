@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::File;
 use super::info::{Ballot, entries};
+use crate::driver::advice::{Ahead, Intent};
+use crate::engine::individual::MOST_AHEAD;
 use crate::engine::ranks::{Ranks, Survey};
 use crate::error::{Class, Error, Result};
 use crate::hint::Request;
@@ -213,7 +215,19 @@ impl File {
             (state.view, state.position, state.sieving) = (Arc::new(view), 0, sieving);
             self.make_plan(&mut state);
         }
+        self.tell_of_view();
         self.agree(reset)
+    }
+
+    /// Tells the driver of the pieces of the view, one tile of it.
+    fn tell_of_view(&self) {
+        let Ok(driver) = self.driver() else { return };
+        if self.amode.write && driver.listens(Ahead::View, Intent::Write) {
+            let view = &self.state_view().layout;
+            let pieces = usize::try_from(view.filetype.pieces()).unwrap_or(usize::MAX);
+            let elements = view.elements(0, pieces.min(MOST_AHEAD));
+            driver.will_access(Ahead::View, Intent::Write, &elements);
+        }
     }
 
     /// `MPI_DISPLACEMENT_CURRENT` is the place of the shared pointer, in sequential mode only.

@@ -32,6 +32,21 @@ pub struct Hints {
     /// Zero: one on each node.
     pub local_aggregators: u64,
     pub lustre_co_ratio: Option<u64>,
+    pub nodes_multiplier: Option<u64>,
+    pub fitting_stripes: bool,
+    /// The name of the scheme; "automatic" where nothing was said in any way.
+    pub lock_ahead: String,
+    pub lock_ahead_reads: bool,
+    pub lock_ahead_individual: String,
+    pub lock_ahead_requests: String,
+    pub lock_ahead_most: u64,
+    pub data_shipping: bool,
+    pub data_shipping_agents: Vec<i32>,
+    pub data_shipping_partition: u64,
+    pub declare_ranges: bool,
+    pub fine_grain_writes: bool,
+    pub clear_cache: bool,
+    pub prefetch: Toggle,
     pub romio_cb_read: Toggle,
     pub romio_cb_write: Toggle,
     pub no_indep_rw: bool,
@@ -171,6 +186,20 @@ impl Hints {
             overlap: String::new(),
             local_aggregators: 0,
             lustre_co_ratio: None,
+            nodes_multiplier: None,
+            fitting_stripes: false,
+            lock_ahead: String::new(),
+            lock_ahead_reads: false,
+            lock_ahead_individual: String::new(),
+            lock_ahead_requests: String::new(),
+            lock_ahead_most: 0,
+            data_shipping: false,
+            data_shipping_agents: Vec::new(),
+            data_shipping_partition: 0,
+            declare_ranges: false,
+            fine_grain_writes: false,
+            clear_cache: false,
+            prefetch: Toggle::Automatic,
             romio_cb_read: Toggle::Automatic,
             romio_cb_write: Toggle::Automatic,
             no_indep_rw: false,
@@ -206,6 +235,8 @@ impl Hints {
         self.overlap = self.text("mpiio_rs_overlap").unwrap_or_default().into();
         self.local_aggregators = self.number("mpiio_rs_local_aggregators").unwrap_or(0);
         self.lustre_co_ratio = self.number("romio_lustre_co_ratio");
+        self.nodes_multiplier = self.number("cray_cb_nodes_multiplier");
+        self.renew_preparation();
         self.romio_cb_read = self.toggle("romio_cb_read");
         self.romio_cb_write = self.toggle("romio_cb_write");
         self.no_indep_rw = self.boolean("romio_no_indep_rw");
@@ -219,6 +250,30 @@ impl Hints {
         self.report = self.text("mpiio_rs_report").and_then(Wanted::parse).unwrap_or_default();
         self.verbose = self.boolean("mpiio_rs_verbose");
         self
+    }
+
+    /// What a file system is asked for when a file is opened.
+    fn renew_preparation(&mut self) {
+        self.fitting_stripes = self.text("mpiio_rs_fitting_stripes") != Some("false");
+        let asked = self.boolean("romio_lustre_cb_lock_ahead_write")
+            || self.number("cray_cb_write_lock_mode").is_some_and(|mode: u64| mode > 0);
+        let said = self.text("mpiio_rs_lock_ahead").unwrap_or("automatic");
+        self.lock_ahead = if said == "automatic" && asked { "global".into() } else { said.into() };
+        self.lock_ahead_reads = self.boolean("romio_lustre_cb_lock_ahead_read");
+        let individual = self.text("mpiio_rs_lock_ahead_individual").unwrap_or("automatic");
+        self.lock_ahead_individual = individual.into();
+        let requests = self.text("mpiio_rs_lock_ahead_requests").unwrap_or_default();
+        self.lock_ahead_requests = requests.into();
+        self.lock_ahead_most = self.number("mpiio_rs_lock_ahead_extents").unwrap_or(500);
+        self.data_shipping = self.boolean("mpiio_rs_data_shipping");
+        let agents = self.text("mpiio_rs_data_shipping_agents").unwrap_or_default();
+        let agents = agents.split([',', ' ', '+']).filter_map(|number| number.parse().ok());
+        self.data_shipping_agents = agents.collect();
+        self.data_shipping_partition = self.number("mpiio_rs_data_shipping_partition").unwrap_or(0);
+        self.declare_ranges = self.boolean("mpiio_rs_declare_ranges");
+        self.fine_grain_writes = self.boolean("mpiio_rs_fine_grain_writes");
+        self.clear_cache = self.boolean("mpiio_rs_clear_cache");
+        self.prefetch = self.toggle("mpiio_rs_prefetch");
     }
 
     fn setting(&self, name: &str) -> &Setting {

@@ -5,10 +5,7 @@ use super::table::{Effect, Kind, Row};
 const COLLECTIVE: Effect = Effect::Later(
     "the file is divided along its stripes, by mpiio_rs_partitioning and cb_nodes in this version",
 );
-const LAYOUT: Effect =
-    Effect::Later("files are created with the layout of their directory in this version");
 const PAGE_CACHE: Effect = Effect::Later("all transfers go through the page cache in this version");
-const LOCK_AHEAD: Effect = Effect::Later("locks are not requested ahead in this version");
 const OTHER_FILE_SYSTEM: Effect = Effect::Never("this file system is used through POSIX here");
 const DIRECTIVE: Effect = Effect::Never("describes storage the library does not manage");
 
@@ -187,7 +184,7 @@ pub static TABLE: &[Row] = &[
         "cray_cb_nodes_multiplier",
         Kind::Count(1),
         "",
-        COLLECTIVE,
+        Effect::Now,
         "Aggregators for each stripe of the file.",
     ),
     Row::new(
@@ -233,7 +230,7 @@ pub static TABLE: &[Row] = &[
         "striping_factor",
         Kind::Count(-1),
         "",
-        LAYOUT,
+        Effect::Now,
         "Devices a new file is striped over; -1 means all; answered when known.",
     )
     .aliases(&["stripe_width"])
@@ -243,7 +240,7 @@ pub static TABLE: &[Row] = &[
         "striping_unit",
         Kind::Size(0),
         "",
-        LAYOUT,
+        Effect::Now,
         "Bytes of a new file on one device before the next; answered when known.",
     )
     .aliases(&["stripe_size"])
@@ -253,32 +250,134 @@ pub static TABLE: &[Row] = &[
         "start_iodevice",
         Kind::Count(-1),
         "",
-        LAYOUT,
+        Effect::Now,
         "First device of a new file; -1 lets the file system choose; answered when known.",
     )
     .aliases(&["romio_lustre_start_iodevice"])
     .at_open(),
     Row::new(
+        "mpiio_rs_fitting_stripes",
+        Kind::Boolean,
+        "",
+        Effect::Now,
+        "A new Lustre file that nobody gives stripes, nor its directory, gets a number fit for the job; `false` turns that off.",
+    )
+    .at_open(),
+    Row::new(
+        "mpiio_rs_lock_ahead",
+        Kind::Choice("automatic, off, global, stripe, cycle"),
+        "",
+        Effect::Now,
+        "Locks that aggregators ask for before they write on Lustre: for their domain, for each of its stripes, for each window; automatic is global where several nodes write.",
+    )
+    .at_open(),
+    Row::new(
+        "mpiio_rs_lock_ahead_individual",
+        Kind::Choice("automatic, off, element, view"),
+        "",
+        Effect::Now,
+        "Locks that a rank on its own asks for before it writes on Lustre: for each piece of an access, or of the view when it is set; automatic is element where aggregators ask too.",
+    )
+    .at_open(),
+    Row::new(
+        "mpiio_rs_lock_ahead_requests",
+        Kind::Choice("automatic, synchronous, asynchronous"),
+        "",
+        Effect::Now,
+        "Whether these requests wait for their locks; automatic waits for those of domains and views.",
+    )
+    .at_open(),
+    Row::new(
         "romio_lustre_cb_lock_ahead_write",
         Kind::Boolean,
         "",
-        LOCK_AHEAD,
+        Effect::Now,
         "Aggregators ask for the locks of a write before they write.",
-    ),
+    )
+    .at_open(),
     Row::new(
         "romio_lustre_cb_lock_ahead_read",
         Kind::Boolean,
         "",
-        LOCK_AHEAD,
+        Effect::Now,
         "Aggregators ask for the locks of a read before they read.",
-    ),
+    )
+    .at_open(),
+    Row::new(
+        "mpiio_rs_lock_ahead_extents",
+        Kind::Count(1),
+        "",
+        Effect::Now,
+        "Most locks asked for at once, up to 1023; 500 if nothing is said.",
+    )
+    .aliases(&["romio_lustre_cb_lock_ahead_num_extents"])
+    .at_open(),
     Row::new(
         "cray_cb_write_lock_mode",
         Kind::Count(0),
         "",
-        LOCK_AHEAD,
+        Effect::Now,
         "Locks of aggregators: 0 standard, 1 and 2 requested ahead.",
-    ),
+    )
+    .at_open(),
+    Row::new(
+        "mpiio_rs_data_shipping",
+        Kind::Boolean,
+        "",
+        Effect::Now,
+        "On a GPFS that still has it, certain nodes access the file for all others; not together with atomic mode.",
+    )
+    .at_open(),
+    Row::new(
+        "mpiio_rs_data_shipping_agents",
+        Kind::Text,
+        "",
+        Effect::Now,
+        "GPFS numbers of these nodes, separated by commas, blanks or +; without it GPFS deals blocks to all.",
+    )
+    .at_open(),
+    Row::new(
+        "mpiio_rs_data_shipping_partition",
+        Kind::Size(0),
+        "",
+        Effect::Now,
+        "Bytes that each of them is given in turn, rounded to blocks.",
+    )
+    .at_open(),
+    Row::new(
+        "mpiio_rs_declare_ranges",
+        Kind::Boolean,
+        "",
+        Effect::Now,
+        "On GPFS, aggregators declare the part of the file they access, and free it afterwards.",
+    )
+    .variables(&["ROMIO_GPFS_DECLARE_ACCESS"])
+    .at_open(),
+    Row::new(
+        "mpiio_rs_fine_grain_writes",
+        Kind::Boolean,
+        "",
+        Effect::Now,
+        "On GPFS 5.1.2 and later, small writes of several nodes share blocks; errors may come as late as MPI_File_sync or MPI_File_close.",
+    )
+    .at_open(),
+    Row::new(
+        "mpiio_rs_clear_cache",
+        Kind::Boolean,
+        "",
+        Effect::Now,
+        "On GPFS, forget at open what this node has cached of the file.",
+    )
+    .aliases(&["gpfsClearFileCache"])
+    .at_open(),
+    Row::new(
+        "mpiio_rs_prefetch",
+        Kind::Toggle,
+        "",
+        Effect::Now,
+        "Scattered pieces are told to the file system before a rank on its own reads them; automatic does not.",
+    )
+    .at_open(),
     Row::new(
         "fs_ufs_lock_algorithm",
         Kind::Text,
@@ -395,7 +494,7 @@ pub static TABLE: &[Row] = &[
         "IBM_largeblock_io",
         Kind::Boolean,
         "",
-        Effect::Never("data shipping, which it turns off, is not used"),
+        Effect::Never("data are shipped only where mpiio_rs_data_shipping asks for it"),
         "Large blocks are accessed by each rank.",
     ),
     Row::new("cb_block_size", Kind::Size(0), "", DIRECTIVE, "Block size for collective access."),

@@ -96,6 +96,10 @@ counters! {
     LockWaits = "lock_waits",
     /// Calls of fsync.
     Syncs = "syncs",
+    /// Ranges that the file system was told of beforehand.
+    Advices = "advices",
+    /// Of these, refused.
+    AdvicesRefused = "advices_refused",
     /// 1 on a rank that read independently.
     IndependentReaders = "independent_readers",
     /// 1 on a rank that wrote independently.
@@ -179,6 +183,8 @@ impl Counters {
             (Counter::Locks, calls.locks),
             (Counter::LockWaits, calls.lock_waits),
             (Counter::Syncs, calls.syncs),
+            (Counter::Advices, calls.advised.told),
+            (Counter::AdvicesRefused, calls.advised.refused),
         ];
         for (counter, value) in driver {
             summary.0[counter as usize] = i64::try_from(value).unwrap_or(i64::MAX);

@@ -107,6 +107,8 @@ fn execution(subject: &Subject) -> String {
         ("locks", Counter::Locks),
         ("waits for locks", Counter::LockWaits),
         ("syncs", Counter::Syncs),
+        ("advices", Counter::Advices),
+        ("advices refused", Counter::AdvicesRefused),
     ];
     for (label, counter) in requests {
         let number = total.get(counter);
@@ -265,6 +267,8 @@ mod tests {
 |   locks                   = 0
 |   waits for locks         = 0
 |   syncs                   = 0
+|   advices                 = 0
+|   advices refused         = 0
 |   most threads of a rank  = 1
 +--------------------------------------------------------+
 | hints

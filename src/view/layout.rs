@@ -1,5 +1,6 @@
 //! A view as the engines know it: a typemap laid over the file from a displacement on.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::cursor::Cursor;
@@ -41,6 +42,22 @@ impl View {
     /// Whether `size` bytes from `position` on are one stretch of the file.
     pub fn is_contiguous(&self, position: u64, size: u64) -> bool {
         self.filetype.contiguous_at().is_some() || self.cursor(position).left_in_run() >= size
+    }
+
+    /// The next pieces from `position` on, as far as they are pieces and not one endless stretch.
+    pub fn elements(&self, position: u64, most: usize) -> Vec<Range<u64>> {
+        if self.filetype.size() == 0 || self.filetype.contiguous_at().is_some() {
+            return Vec::new();
+        }
+        let mut cursor = self.cursor(position);
+        let element = |_| {
+            let start = self.displacement.saturating_add_signed(cursor.displacement());
+            let length = cursor.left_in_run();
+            cursor.next(length);
+            start..start.saturating_add(length)
+        };
+        let elements = (0..most).map(element);
+        elements.take_while(|element| element.end < i64::MAX as u64).collect()
     }
 
     /// Average length of a piece, and distance from one to the next.

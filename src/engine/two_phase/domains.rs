@@ -27,9 +27,6 @@ pub struct Region {
     pub team: Range<usize>,
 }
 
-/// Smaller stripes would make windows that cost more to agree about than to move.
-const SMALLEST_BLOCK: u64 = 64 << 10;
-
 impl Domains {
     /// Blocks of windows of the file in turn, for all ranks of all nodes in turn.
     pub fn in_turn(nodes: &Nodes, window_size: u64) -> Domains {
@@ -50,7 +47,7 @@ impl Domains {
         let striped = layout.stripe_size > 1;
         let block = match striped {
             true => layout.stripe_size,
-            false => window_size.max(layout.alignment.min(SMALLEST_BLOCK)),
+            false => window_size.max(layout.alignment),
         };
         let servers = if striped { layout.stripe_count as usize } else { 2 };
         let team = match partitioning {
@@ -82,6 +79,25 @@ impl Domains {
             Region { range, team }
         };
         (0..teams).map(region).filter(|region| !region.range.is_empty()).collect()
+    }
+
+    /// What of an access that reaches over these bytes is a rank's to access in the file: whole
+    /// blocks, at most as many pieces as said.
+    pub fn of(&self, rank: usize, range: Range<u64>, most: usize) -> Vec<Range<u64>> {
+        let mut found = Vec::new();
+        for region in self.regions(range) {
+            let team = region.team.clone();
+            if team.len() == 1 && self.aggregators[team.start] == rank {
+                found.push(region.range);
+            } else if self.aggregators[team.clone()].contains(&rank) {
+                let blocks = region.range.start / self.block..=(region.range.end - 1) / self.block;
+                let own = blocks.take(most.saturating_mul(team.len()));
+                let own = own.map(|block| block * self.block..(block + 1) * self.block);
+                found.extend(own.filter(|block| self.host(&team, block.start) == rank));
+            }
+        }
+        found.truncate(most);
+        found
     }
 
     /// The rank that accesses the file at `offset`, which lies in a region of this team.

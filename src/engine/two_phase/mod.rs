@@ -44,8 +44,9 @@ pub use self::ring::{Ring, SLOT_SIZE};
 use self::schedule::{Order, Underway};
 use self::visitor::Visitor;
 use self::windows::{Territory, Window, Windows};
-use super::individual::{Access, Done};
+use super::individual::{Access, Done, MOST_AHEAD};
 use super::ranks::Ranks;
+use crate::driver::advice::{Ahead, Intent};
 use crate::driver::{Driver, Layout};
 use crate::error::{Class, Error, Result};
 use crate::operation::Direction;
@@ -115,6 +116,17 @@ impl Shape {
         self
     }
 
+    /// What a rank will access in the file, if the driver wants to know.
+    fn domain(&self, rank: usize, driver: &dyn Driver, intent: Intent) -> Vec<Range<u64>> {
+        let stretches = || self.territory.stretches.iter().flatten();
+        let start = stretches().map(|stretch| stretch.start).min();
+        let end = stretches().map(|stretch| stretch.end).max();
+        match (start.zip(end), driver.listens(Ahead::Domain, intent)) {
+            (Some((start, end)), true) => self.domains.of(rank, start..end, MOST_AHEAD),
+            _ => Vec::new(),
+        }
+    }
+
     /// Where in the file the first byte of the window's slot lies.
     fn start_of(&self, window: &Window) -> u64 {
         window.range.start / self.window_size * self.window_size
@@ -153,6 +165,21 @@ impl Shape {
 
 /// Moves this rank's bytes, together with all others.
 pub async fn transfer<R: Ranks>(
+    ranks: &R,
+    buffer: (&Ring, &Nodes),
+    driver: &Arc<dyn Driver>,
+    access: &Access<'_>,
+    shape: &Shape,
+    choice: Choice,
+) -> Result<Done> {
+    let domain = shape.domain(ranks.rank(), &**driver, access.intent());
+    driver.will_access(Ahead::Domain, access.intent(), &domain);
+    let done = go(ranks, buffer, driver, access, shape, choice).await;
+    driver.has_accessed(Ahead::Domain, access.intent(), &domain);
+    done
+}
+
+async fn go<R: Ranks>(
     ranks: &R,
     buffer: (&Ring, &Nodes),
     driver: &Arc<dyn Driver>,

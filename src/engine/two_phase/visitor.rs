@@ -5,6 +5,7 @@ use super::holes::Filled;
 use super::ring::Slot;
 use super::windows::Window;
 use crate::driver::Driver;
+use crate::driver::advice::{Ahead, Intent};
 use crate::engine::individual::{Access, Done, How, STAGE_SIZE};
 use crate::error::Result;
 use crate::memory::{self, Scratch};
@@ -147,7 +148,9 @@ impl<'a, 'b> Visitor<'a, 'b> {
         let (start, inside) = (self.shape.start_of(window), self.shape.inside(window));
         let filled = Filled { bytes, marks, start, inside };
         let (plan, gate) = (self.access.plan, self.access.gate.clone());
+        let told = window.range.clone();
         move |driver| {
+            tell(driver, Intent::Write, told);
             let written = filled.write(driver, &plan, &gate);
             filled.marks.clear(filled.inside);
             written
@@ -163,7 +166,11 @@ impl<'a, 'b> Visitor<'a, 'b> {
         let inside = self.shape.inside(window);
         let piece = slot.bytes().skip(inside.start).take(inside.len());
         let offset = window.range.start;
-        move |driver| driver.read_at(offset, &[piece])
+        let told = window.range.clone();
+        move |driver| {
+            tell(driver, Intent::Read, told);
+            driver.read_at(offset, &[piece])
+        }
     }
 
     /// Reads a window. A failure is published as an empty one: its reader tells everybody in the
@@ -190,4 +197,9 @@ impl<'a, 'b> Visitor<'a, 'b> {
         let emptied = self.pieces(end - start, |file, piece| bytes.take(file, origin, piece));
         self.note(emptied);
     }
+}
+
+/// Tells the driver of a window just before it is accessed.
+fn tell(driver: &dyn Driver, intent: Intent, range: std::ops::Range<u64>) {
+    driver.will_access(Ahead::Window, intent, &[range]);
 }

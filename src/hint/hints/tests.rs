@@ -255,8 +255,8 @@ fn the_display() {
         "          ind_rd_buffer_size       = 4194304  (MPI_Info: abc; 'abc' is not a number of bytes)",
         "          cb_buffer_size           = 8388608  (MPI_Info: 8M)",
         "          mpiio_rs_verbose         = true  (MPICH_MPIIO_HINTS_DISPLAY: 1)",
-        "          striping_unit            = 1M  (stripe_size in MPI_Info; not in force: files are \
-         created with the layout of their directory in this version)",
+        "          striping_unit            = 1M  (stripe_size in MPI_Info; not in force: the file \
+         system shows no stripes)",
         "          MPIIO_RS_HINTS: no hint is named 'romio_ds_raed'",
     ] {
         assert!(lines.contains(&line), "{line}\nis missing from\n{text}");

@@ -1,0 +1,100 @@
+"""Replays experiments of Feki's thesis (2022, chapter 5) as counts over the modelled lock server.
+
+The counts come from real runs of the library on the stand-in; the seconds are counts times the costs below, which are
+parameters and not measurements: a request of a lock is a round trip, a callback makes its holder flush and cancel, and
+whoever asked waits. Aggregators work at the same time, so the counts are divided by their number, except that callbacks on
+one server come one after the other. Neither the shuffle nor the speed of a server is in the model: that is why static-cyclic,
+which the thesis finds slow for its messages, looks as good as lock ahead here, and more aggregators never hurt.
+"""
+import pathlib
+
+import standins
+
+RANKS, STRIPES, STRIPE = 8, 4, 65536
+PIECE = 1 << 20
+TOGETHER = "romio_cb_write=enable"
+# What the thesis says in words; figures 23, 24 and 27 are bandwidths, the others times.
+THESIS = {
+    "22": "file access: even +70 % and more over static-cyclic (x4.3 for the smallest file), lock ahead +24 %",
+    "23": "global best, stripe close behind, synchronicity without effect on both; cycle gains by asynchronous requests",
+    "24": "best with half of the ranks as aggregators (97 GiB/s against 52 without lock ahead)",
+    "25": "1-D: lock ahead 1.6 to 3.6 times as fast as even, 2.7 to 12.9 times as fast as static-cyclic",
+    "26": "2-D: the same order; static-cyclic fails from 576 ranks on",
+    "27": "individual 1-D: 1.8 to 3.4 times as fast; synchronous requests per element gain least",
+    "28": "individual 2-D: 2.6 to 33.4 times as fast",
+}
+
+
+class Costs:
+    def __init__(self, rpc, revocation, access):
+        self.rpc, self.revocation, self.access = rpc, revocation, access
+
+    def seconds(self, counts, writers):
+        """Requests that nobody waits for cost nothing; callbacks of a server are one after the other."""
+        requests = counts["enqueues"] - counts["speculated"]
+        each = (requests * self.rpc + counts["accesses"] * self.access) / writers
+        return each + counts["callbacks"] * self.revocation / min(STRIPES, writers)
+
+
+class Replay:
+    def __init__(self, library, build, costs):
+        self.library, self.built, self.costs = pathlib.Path(library).resolve(), standins.build(build), costs
+
+    def row(self, label, kind, hints, writers):
+        layout = f"striping_factor={STRIPES}:striping_unit={STRIPE}"
+        counts = standins.run(self.built, self.library, kind, RANKS, f"{hints}:{layout}", size=PIECE, times=2)[1]
+        seconds = self.costs.seconds(counts, writers)
+        numbers = "".join(f"{counts[name]:>10}" for name in ("accesses", "enqueues", "callbacks", "dropped", "matched"))
+        print(f"  {label:<44}{numbers}{seconds * 1e3:>11.2f}", flush=True)
+        return seconds
+
+    def head(self, figure, what):
+        print(f"\nfigure {figure}: {what}\n  thesis: {THESIS[figure]}")
+        names = "".join(f"{name:>10}" for name in ("accesses", "enqueues", "callbacks", "dropped", "matched"))
+        print(f"  {'':<44}{names}{'model ms':>11}")
+
+    def compare(self, figure, kind, what):
+        self.head(figure, what)
+        cyclic = self.row("static-cyclic, aggregators = stripes", kind, f"mpiio_rs_partitioning=static_cyclic:cb_nodes={STRIPES}:{TOGETHER}", STRIPES)
+        even = self.row("even, aggregators = stripes", kind, f"mpiio_rs_partitioning=even:cb_nodes={STRIPES}:{TOGETHER}", STRIPES)
+        ahead = self.row("even + lock ahead (global), half the ranks", kind, f"mpiio_rs_lock_ahead=global:{TOGETHER}", RANKS // 2)
+        print(f"  even / static-cyclic = {even / cyclic:.2f}, lock ahead / static-cyclic = {ahead / cyclic:.2f}, even / lock ahead = {even / ahead:.2f}")
+
+    def schemes(self):
+        self.head("23", "the three ways to ask ahead, 1-D and 2-D")
+        for kind in ("1d", "2d"):
+            for scheme in ("global", "stripe", "cycle"):
+                for requests in ("asynchronous", "synchronous"):
+                    hints = f"mpiio_rs_lock_ahead={scheme}:mpiio_rs_lock_ahead_requests={requests}:{TOGETHER}"
+                    self.row(f"{kind} {scheme}, {requests}", kind, hints, RANKS // 2)
+
+    def aggregators(self):
+        self.head("24", "aggregators from the stripe count to all ranks, 1-D")
+        for number in (STRIPES, 6, RANKS):
+            self.row(f"even, {number} aggregators", "1d", f"mpiio_rs_partitioning=even:cb_nodes={number}:{TOGETHER}", number)
+            self.row(f"even + lock ahead, {number} aggregators", "1d", f"mpiio_rs_lock_ahead=global:cb_nodes={number}:{TOGETHER}", number)
+
+    def individual(self, figure, kind, what):
+        self.head(figure, what)
+        plain = self.row("without", kind, "mpiio_rs_lock_ahead=off", RANKS)
+        for scheme in ("element", "view"):
+            for requests in ("asynchronous", "synchronous"):
+                hints = f"mpiio_rs_lock_ahead_individual={scheme}:mpiio_rs_lock_ahead_requests={requests}"
+                seconds = self.row(f"{scheme}, {requests}", kind, hints, RANKS)
+                print(f"      {plain / seconds:.2f} times as fast")
+
+
+def main(arguments):
+    costs = Costs(arguments.rpc * 1e-6, arguments.revocation * 1e-6, arguments.access * 1e-6)
+    replay = Replay(arguments.library, arguments.build, costs)
+    print(__doc__)
+    print(f"{RANKS} ranks, each a client node; {STRIPES} servers, stripes of {STRIPE} bytes, {PIECE} bytes for each rank, written twice")
+    print(f"costs: request {arguments.rpc} us, callback {arguments.revocation} us, access {arguments.access} us")
+    print("figure 21 shows time in the shuffle, which a lock server does not count: scripts/bench measures it")
+    replay.compare("22", "1d", "file access with as many aggregators as stripes")
+    replay.schemes()
+    replay.aggregators()
+    replay.compare("25", "1d", "1-D")
+    replay.compare("26", "2d", "2-D")
+    replay.individual("27", "alone1d", "each rank for itself, 1-D")
+    replay.individual("28", "alone2d", "each rank for itself, 2-D")
