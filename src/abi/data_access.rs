@@ -29,7 +29,7 @@ fn nonblocking(
 ) -> c_int {
     let no_request = Request::null().and_then(|null| request.set("request", || Ok(null)));
     boundary::on_open_file(routine, fh, |open_file| {
-        let started = open_file.file.start(operation);
+        let started = open_file.file.start(routine, operation);
         no_request?;
         request.set("request", || started)
     })

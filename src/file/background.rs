@@ -18,7 +18,7 @@ use super::access::Ready;
 use crate::engine::ranks::Ranks;
 use crate::engine::two_phase::Layers;
 use crate::error::{Error, Result};
-use crate::mpi::{self, Comm, Promise, Request};
+use crate::mpi::{self, Comm, Request};
 use crate::operation::{Coordination, Direction, Operation};
 use crate::run::{Lane, Tally, WORKERS, without_mpi};
 
@@ -45,7 +45,11 @@ impl File {
     ///
     /// A rank with wrong arguments is told at once; if it was to access the file with all others,
     /// they are told of its failure by their requests.
-    pub fn start(self: &Arc<File>, operation: &Operation) -> Result<Request> {
+    pub fn start(
+        self: &Arc<File>,
+        routine: &'static str,
+        operation: &Operation,
+    ) -> Result<Request> {
         if !self.goes_on() || !mpi::can_promise() {
             return mpi::completed_request(self.access(operation)?);
         }
@@ -63,15 +67,24 @@ impl File {
             }
             Err(error) => return Err(error),
         };
+        // Whoever hears of an error in a completion call wants to know what failed.
+        let keep = move |moved: Result<u64>| {
+            promise.keep(moved.map_err(|error| error.within(routine)));
+        };
         match together {
-            true => self.go_together(direction, Ok(ready), started, |moved| promise.keep(moved)),
-            false => self.go_alone(ready, started, promise),
+            true => self.go_together(direction, Ok(ready), started, keep),
+            false => self.go_alone(ready, started, keep),
         }
         Ok(request)
     }
 
     /// Moves the bytes of this rank in the background.
-    fn go_alone(self: &Arc<File>, ready: Ready, started: Instant, promise: Arc<Promise>) {
+    fn go_alone(
+        self: &Arc<File>,
+        ready: Ready,
+        started: Instant,
+        then: impl FnOnce(Result<u64>) + Send + 'static,
+    ) {
         let (file, background) = (self.clone(), self.background.clone());
         background.alone.add();
         one_more();
@@ -81,7 +94,7 @@ impl File {
                 file.counters.moved(ready.checked.direction, size, started);
             });
             drop((ready, file)); // before anybody may close it
-            promise.keep(moved);
+            then(moved);
             background.alone.done();
             EVERYTHING.done();
         };
