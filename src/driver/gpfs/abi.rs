@@ -1,5 +1,5 @@
 //! The structures and numbers of GPFS, as include/gpfs.h has them. What must not change is checked
-//! here when the library is built, and against the header by `c-tests/judge.rs`.
+//! here when the library is built; the header checks the same when the stand-ins are.
 
 use std::ffi::{c_int, c_longlong};
 use std::mem::offset_of;

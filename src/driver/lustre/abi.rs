@@ -1,5 +1,5 @@
 //! Lustre's structures and numbers, as include/lustre.h has them. What must not change is checked
-//! here when the library is built, and against the header by `c-tests/judge.rs`.
+//! here when the library is built; the header checks the same when the stand-ins are.
 
 use std::mem::offset_of;
 
