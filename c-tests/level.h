@@ -1,4 +1,4 @@
-/* Starts MPI at the thread level that the environment asks for: TEST_THREAD_LEVEL=single, the default, or multiple. */
+/* Starts MPI at the thread level that the environment asks for: TEST_THREAD_LEVEL=single, the default, funneled, serialized or multiple. */
 #ifndef LEVEL_H
 #define LEVEL_H
 
@@ -9,13 +9,19 @@
 
 static inline void start_mpi(int *count, char ***words)
 {
+    static const char *const names[] = {"single", "funneled", "serialized", "multiple"};
+    static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
     const char *wanted = getenv("TEST_THREAD_LEVEL");
-    int level = MPI_THREAD_SINGLE;
-    if (!wanted || !strcmp(wanted, "single")) MPI_Init(count, words);
-    else MPI_Init_thread(count, words, level = MPI_THREAD_MULTIPLE, &level);
-    if (wanted && !strcmp(wanted, "multiple") && level != MPI_THREAD_MULTIPLE) {
-        fprintf(stderr, "this MPI has no MPI_THREAD_MULTIPLE\n");
-        MPI_Abort(MPI_COMM_WORLD, 1);
+    int level = 0, given;
+    while (wanted && level < 4 && strcmp(wanted, names[level])) level++;
+    if (level == 0) {
+        MPI_Init(count, words);
+        return;
+    }
+    if (level < 4) MPI_Init_thread(count, words, levels[level], &given);
+    if (level == 4 || given < levels[level]) {
+        fprintf(stderr, "TEST_THREAD_LEVEL=%s: %s\n", wanted, level == 4 ? "no such level" : "this MPI does not have it");
+        exit(1);
     }
 }
 

@@ -2,7 +2,7 @@
  *
  * In turn: the write alone, the computing alone, and the write started, computed beside and waited for. Hidden is what is
  * missing in the third of the sum of both, as a share of the write. Computing never calls MPI. Medians of all repetitions.
- * TEST_THREAD_LEVEL=multiple asks for that level. */
+ * TEST_THREAD_LEVEL asks for a thread level. */
 #include "bench.h"
 
 #include "../level.h"
