@@ -17,8 +17,8 @@ use super::File;
 use super::access::Ready;
 use crate::engine::ranks::Ranks;
 use crate::engine::two_phase::Layers;
-use crate::error::{Error, Result};
-use crate::mpi::{self, Comm, Request};
+use crate::error::{Class, Error, Result};
+use crate::mpi::{self, Comm, Exchange, Request};
 use crate::operation::{Coordination, Direction, Operation};
 use crate::run::{Lane, Tally, WORKERS, without_mpi};
 
@@ -27,6 +27,8 @@ use crate::run::{Lane, Tally, WORKERS, without_mpi};
 pub(super) struct Background {
     alone: Tally,
     together: Tally,
+    /// One more reference for each exchange about arguments that is not over.
+    asking: Arc<()>,
     /// Accesses of all ranks, in the order in which they were started.
     lane: Arc<Lane>,
 }
@@ -43,8 +45,8 @@ pub(super) type Outcome = Arc<Mutex<Option<Result<u64>>>>;
 impl File {
     /// Starts a nonblocking access.
     ///
-    /// A rank with wrong arguments is told at once; if it was to access the file with all others,
-    /// they are told of its failure by their requests.
+    /// A rank with wrong arguments is told at once; if the access is collective, the others are told
+    /// of it by their requests.
     pub fn start(
         self: &Arc<File>,
         routine: &'static str,
@@ -58,6 +60,10 @@ impl File {
         let prepared = self.prepare(operation);
         let together = operation.coordination == Coordination::Collective && self.meets_aside();
         let promised = prepared.and_then(|ready| Ok((ready, mpi::promised_request()?)));
+        let asked = match operation.coordination == Coordination::Collective && !together {
+            true => Some(self.ask(promised.as_ref().err())?),
+            false => None,
+        };
         let (ready, (request, promise)) = match promised {
             Ok(promised) => promised,
             Err(error) if together => {
@@ -65,8 +71,14 @@ impl File {
                 self.go_together(direction, Err(told), started, |_| {});
                 return Err(error);
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                asked.map_or(Ok(()), mpi::see_through)?;
+                return Err(error);
+            }
         };
+        if let Some(exchange) = asked {
+            promise.after(exchange);
+        }
         // Whoever hears of an error in a completion call wants to know what failed.
         let keep = move |moved: Result<u64>| {
             promise.keep(moved.map_err(|error| error.within(routine)));
@@ -76,6 +88,27 @@ impl File {
             false => self.go_alone(ready, started, keep),
         }
         Ok(request)
+    }
+
+    /// Begins to ask all ranks whether the arguments of one are wrong, where they cannot meet in
+    /// the background: this needs nobody to come by, only an MPI that sees to its messages.
+    /// Collective.
+    fn ask(&self, error: Option<&Error>) -> Result<Exchange> {
+        let (rank, size) = (self.ranks.rank(), self.ranks.size());
+        let told = |error: &Error| ((size - rank) as i64) << 8 | i64::from(error.class.code());
+        let values = Box::new([error.map_or(0, told)]);
+        let (asking, name) = (self.background.asking.clone(), self.name.clone());
+        let judge = Box::new(move |values: &[i64]| {
+            drop(asking);
+            match values[0] {
+                0 => Ok(()),
+                told => {
+                    let text = format!("rank {} cannot access {name}", size - (told >> 8) as usize);
+                    Err(Error::new(Class::from_code(told as u8), text))
+                }
+            }
+        });
+        Ok(Exchange { values: self.ranks.comm().start_allreduce_max(values)?, judge })
     }
 
     /// Moves the bytes of this rank in the background.
@@ -156,6 +189,13 @@ impl File {
         self.settle_together();
         self.background.alone.wait(|| self.ranks.comm().progress());
         mpi::complete_kept();
+        // All ranks are here, so all have been asked.
+        while Arc::strong_count(&self.background.asking) > 1 {
+            if mpi::complete_kept() == 0 {
+                self.ranks.comm().progress();
+                std::thread::yield_now();
+            }
+        }
     }
 }
 
@@ -166,13 +206,18 @@ fn one_more() {
     REGISTERED.call_once(|| {
         let waits = mpi::on_finalize(|| {
             ENDING.store(true, SeqCst);
-            EVERYTHING.wait(|| {
+            let look = || {
                 mpi::complete_kept();
                 if let Ok(comm) = Comm::self_() {
                     comm.progress();
                 }
-            });
-            mpi::complete_kept();
+            };
+            EVERYTHING.wait(look);
+            // The ranks that have still to be heard end MPI too.
+            while mpi::is_keeping() {
+                look();
+                std::thread::yield_now();
+            }
         });
         // An MPI without attributes; closing a file waits all the same.
         let _ = waits;

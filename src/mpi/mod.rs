@@ -38,7 +38,8 @@ pub use inbox::Inbox;
 pub use library::{Library, ThreadLevel, is_running, library, thread_level};
 pub use pending::Pending;
 pub use request::{
-    Promise, can_promise, complete_kept, completed_request, promised_request, request_get_status,
+    Exchange, Promise, can_promise, complete_kept, completed_request, is_keeping, promised_request,
+    request_get_status, see_through,
 };
 pub use status::set_status;
 pub use window::SharedWord;

@@ -15,9 +15,10 @@ use parking_lot::Mutex;
 use super::error_code::error_code;
 use super::handles::{Request, Slot};
 use super::library::{call, library};
+use super::pending::Pending;
 use super::progress::{self, Hook};
 use super::status::{set_error, set_status};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Fills the status of a request: extra state, status.
 pub(super) type QueryFunction = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
@@ -34,12 +35,26 @@ impl Request {
 }
 
 /// What stands behind a request: bytes moved, or why not, once that is known.
-#[derive(Debug)]
 pub struct Promise {
     request: OnceLock<Request>,
     outcome: OnceLock<Result<u64>>,
+    /// What other ranks have still to say.
+    exchange: Mutex<Option<Exchange>>,
+    /// What they said, where it is bad.
+    refused: OnceLock<Error>,
     completed: AtomicBool,
 }
+
+/// Values under way between ranks, and what they will mean for a request.
+pub struct Exchange {
+    /// The values.
+    pub values: Pending<Box<[i64]>>,
+    /// What they mean.
+    pub judge: Judge,
+}
+
+/// Tells from the values of an exchange whether all is well.
+pub type Judge = Box<dyn FnOnce(&[i64]) -> Result<()> + Send>;
 
 /// Those with an outcome whose requests are to be completed by a thread of the program.
 static KEPT: Mutex<Vec<Arc<Promise>>> = Mutex::new(Vec::new());
@@ -60,7 +75,8 @@ pub fn completed_request(bytes: u64) -> Result<Request> {
     Ok(request)
 }
 
-/// A request that will be complete when `Promise::keep` is called.
+/// A request that will be complete when `Promise::keep` has been called and the exchange, if
+/// there is one, is over.
 pub fn promised_request() -> Result<(Request, Arc<Promise>)> {
     let promise = Promise::new();
     let hook = progress::hook();
@@ -71,10 +87,49 @@ pub fn promised_request() -> Result<(Request, Arc<Promise>)> {
     Ok((request, promise))
 }
 
+/// Sees an exchange through that no request of this rank waits for.
+pub fn see_through(exchange: Exchange) -> Result<()> {
+    let promise = Promise::new();
+    promise.after(exchange);
+    if progress::hook() != Hook::Worker {
+        progress::one_more()?;
+    }
+    promise.keep(Ok(0));
+    Ok(())
+}
+
 impl Promise {
     fn new() -> Arc<Promise> {
-        let (request, outcome) = (OnceLock::new(), OnceLock::new());
-        Arc::new(Promise { request, outcome, completed: AtomicBool::new(false) })
+        Arc::new(Promise {
+            request: OnceLock::new(),
+            outcome: OnceLock::new(),
+            exchange: Mutex::new(None),
+            refused: OnceLock::new(),
+            completed: AtomicBool::new(false),
+        })
+    }
+
+    /// Lets the request wait for an exchange too. Before `keep`.
+    pub fn after(&self, exchange: Exchange) {
+        *self.exchange.lock() = Some(exchange);
+    }
+
+    /// Whether the other ranks have said what they have to. Only from a thread that may call MPI.
+    fn is_settled(&self) -> bool {
+        let mut slot = self.exchange.lock();
+        let Some(exchange) = &mut *slot else { return true };
+        let verdict = match exchange.values.poll() {
+            Ok(None) => return false,
+            Ok(Some(values)) => slot.take().map_or(Ok(()), |exchange| (exchange.judge)(&values)),
+            Err(error) => {
+                *slot = None;
+                Err(error)
+            }
+        };
+        if let Err(error) = verdict {
+            let _ = self.refused.set(error);
+        }
+        true
     }
 
     /// Makes the request, which holds the promise until it is freed.
@@ -100,6 +155,9 @@ impl Promise {
     pub fn keep(self: Arc<Promise>, outcome: Result<u64>) {
         let _ = self.outcome.set(outcome);
         if progress::hook() == Hook::Worker {
+            while !self.is_settled() {
+                std::thread::yield_now();
+            }
             let _ = self.complete();
             return;
         }
@@ -117,10 +175,15 @@ impl Promise {
     }
 }
 
+/// Whether there are requests whose promises have been kept and which are not complete.
+pub fn is_keeping() -> bool {
+    KEPT_COUNT.load(Acquire) > 0
+}
+
 /// Completes the requests whose promises have been kept; tells how many. Only from a thread that
 /// may call MPI.
 pub fn complete_kept() -> usize {
-    if KEPT_COUNT.load(Acquire) == 0 {
+    if !is_keeping() {
         return 0;
     }
     let kept = {
@@ -129,12 +192,19 @@ pub fn complete_kept() -> usize {
         std::mem::take(&mut *kept)
     };
     // Without the lock: completing may free the request, and its functions come here again.
-    for promise in &kept {
+    let (settled, waiting): (Vec<_>, Vec<_>) =
+        kept.into_iter().partition(|promise| promise.is_settled());
+    if !waiting.is_empty() {
+        let mut kept = KEPT.lock();
+        kept.extend(waiting);
+        KEPT_COUNT.store(kept.len(), Release);
+    }
+    for promise in &settled {
         let _ = promise.complete();
     }
-    progress::fewer(kept.len());
+    progress::fewer(settled.len());
     progress::rest();
-    kept.len()
+    settled.len()
 }
 
 /// MPI_Request_get_status, after completing what can be completed.
@@ -165,13 +235,14 @@ unsafe fn promise<'a>(state: *mut c_void) -> &'a Promise {
 unsafe extern "C" fn query(state: *mut c_void, status: *mut c_void) -> c_int {
     // SAFETY: the MPI passes the state of a request that is there.
     let promise = unsafe { promise(state) };
-    let moved = match promise.outcome.get() {
-        Some(Ok(bytes)) => *bytes,
+    let moved = match (promise.outcome.get(), promise.refused.get()) {
+        (Some(Ok(bytes)), None) => *bytes,
         _ => 0,
     };
     // SAFETY: the MPI passes a status of its own, or the one that the program gave it.
     let told = unsafe { set_status(status, moved) };
-    let error = promise.outcome.get().and_then(|outcome| outcome.as_ref().err());
+    let failed = promise.outcome.get().and_then(|outcome| outcome.as_ref().err());
+    let error = failed.or(promise.refused.get());
     let code = error.or(told.as_ref().err()).map_or(0, error_code);
     if code != 0 {
         // SAFETY: as above. Some MPIs look here and some at the answer.
