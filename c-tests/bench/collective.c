@@ -3,7 +3,8 @@
  * usage: collective mpi|hand FILE PATTERN BYTES_PER_RANK
  * Every rank writes its part of a file with MPI_File_write_all (or many MPI_File_write_at_all), writes it again and reads
  * it back. `hand` is the limit: each rank moves as many bytes with pwrite and pread, contiguous, 1 MiB at a time.
- * Patterns: contiguous, strided-SIZE, calls-SIZE, tile-SIZE, multipartition, subarray, inner, irregular, checkpoint.
+ * Patterns: contiguous, strided-SIZE, calls-SIZE, tile-SIZE, overlap-SIZE, multipartition, subarray, inner, irregular,
+ * checkpoint.
  */
 #include "bench.h"
 
@@ -19,11 +20,21 @@ struct pattern {
     long call_stride;
     long memory;      /* bytes of memory in all */
     long size;        /* bytes of data in all */
+    /* Where ranks overlap they have the same bytes: rows of a plane, or 0 */
+    long row, plane, start;
 };
 
 static char value(int owner, long position)
 {
     return (char)(owner * 17 + position * 31 + position / 251);
+}
+
+/* A byte of this rank's data. */
+static char datum(const struct pattern *pattern, long position)
+{
+    if (!pattern->row)
+        return value(rank, position);
+    return value(0, pattern->start + position / pattern->row * pattern->plane + position % pattern->row);
 }
 
 /* The ranks as a grid of `dimensions` dimensions, the first the longest; where this rank stands in it. */
@@ -67,16 +78,25 @@ static void many_calls(struct pattern *pattern, long bytes, long piece)
     pattern->call_stride = piece * ranks;
 }
 
-/* A tile of a plane, with rows of `row` bytes. */
-static void tile(struct pattern *pattern, long bytes, long row)
+/* A tile of a plane, with rows of `row` bytes. Of `share` rows and columns one belongs to the next tile as well; none if
+ * that is 0. */
+static void tile(struct pattern *pattern, long bytes, long row, int share)
 {
     int tiles[2], place[2];
     grid(2, tiles, place);
-    int rows = bytes / row;
-    int sizes[2] = {tiles[0] * rows, tiles[1] * row}, part[2] = {rows, row};
-    int starts[2] = {place[0] * rows, place[1] * row};
+    int i, part[2] = {bytes / row, row}, sizes[2], starts[2];
+    for (i = 0; i < 2; i++) {
+        int overlap = share ? part[i] / share : 0;
+        starts[i] = place[i] * (part[i] - overlap);
+        sizes[i] = tiles[i] * (part[i] - overlap) + overlap;
+    }
     MPI_Type_create_subarray(2, sizes, part, starts, MPI_ORDER_C, MPI_BYTE, &pattern->filetype);
-    whole_memory(pattern, (long)rows * row);
+    whole_memory(pattern, (long)part[0] * row);
+    if (share) {
+        pattern->row = row;
+        pattern->plane = sizes[1];
+        pattern->start = (long)starts[0] * sizes[1] + starts[1];
+    }
 }
 
 /* A cube of 5 doubles at each point, dealt out in diagonals of cells as in BT; memory has two ghost cells all around. */
@@ -202,7 +222,9 @@ static void make(struct pattern *pattern, const char *name, long bytes)
     else if (strncmp(name, "calls-", 6) == 0)
         many_calls(pattern, bytes, size);
     else if (strncmp(name, "tile-", 5) == 0)
-        tile(pattern, bytes, size);
+        tile(pattern, bytes, size, 0);
+    else if (strncmp(name, "overlap-", 8) == 0)
+        tile(pattern, bytes, size, 8);
     else if (strcmp(name, "multipartition") == 0)
         multipartition(pattern, bytes);
     else if (strcmp(name, "subarray") == 0)
@@ -271,7 +293,7 @@ static long compare(const struct pattern *pattern, char *memory)
     int packed = 0, size = pattern->size;
     if (pattern->memtype == MPI_BYTE) {
         for (position = 0; position < pattern->size; position++)
-            wrong += memory[position] != value(rank, position);
+            wrong += memory[position] != datum(pattern, position);
         return wrong;
     }
     char *data = malloc(pattern->size);
@@ -279,7 +301,7 @@ static long compare(const struct pattern *pattern, char *memory)
         fail("memory");
     MPI_Pack(memory, pattern->count, pattern->memtype, data, size, &packed, MPI_COMM_WORLD);
     for (position = 0; position < pattern->size; position++)
-        wrong += data[position] != value(rank, position);
+        wrong += data[position] != datum(pattern, position);
     free(data);
     return wrong;
 }
@@ -292,7 +314,7 @@ static void prepare(const struct pattern *pattern, char *memory)
     if (!data)
         fail("memory");
     for (position = 0; position < pattern->size; position++)
-        data[position] = value(rank, position);
+        data[position] = datum(pattern, position);
     if (data == memory)
         return;
     MPI_Unpack(data, pattern->size, &packed, memory, pattern->count, pattern->memtype, MPI_COMM_WORLD);
