@@ -3,7 +3,8 @@
  * usage: collective mpi|hand FILE PATTERN BYTES_PER_RANK
  * Every rank writes its part of a file with MPI_File_write_all (or many MPI_File_write_at_all), writes it again and reads
  * it back. `hand` is the limit: each rank moves as many bytes with pwrite and pread, contiguous, 1 MiB at a time.
- * Patterns: contiguous, strided-SIZE, calls-SIZE, tile-SIZE, multipartition, subarray, inner, irregular, checkpoint.
+ * Patterns: contiguous, strided-SIZE, calls-SIZE, tile-SIZE, overlap-SIZE, multipartition, subarray, inner, irregular,
+ * checkpoint.
  */
 #include "bench.h"
 
@@ -19,11 +20,22 @@ struct pattern {
     long call_stride;
     long memory;      /* bytes of memory in all */
     long size;        /* bytes of data in all */
+    /* Where ranks overlap they have the same bytes: rows of a plane, or 0 */
+    long row, plane, start;
+    char *packed;     /* room for the data where memory has gaps: got once, so that nobody uses it again in between */
 };
 
 static char value(int owner, long position)
 {
     return (char)(owner * 17 + position * 31 + position / 251);
+}
+
+/* A byte of this rank's data. */
+static char datum(const struct pattern *pattern, long position)
+{
+    if (!pattern->row)
+        return value(rank, position);
+    return value(0, pattern->start + position / pattern->row * pattern->plane + position % pattern->row);
 }
 
 /* The ranks as a grid of `dimensions` dimensions, the first the longest; where this rank stands in it. */
@@ -67,16 +79,25 @@ static void many_calls(struct pattern *pattern, long bytes, long piece)
     pattern->call_stride = piece * ranks;
 }
 
-/* A tile of a plane, with rows of `row` bytes. */
-static void tile(struct pattern *pattern, long bytes, long row)
+/* A tile of a plane, with rows of `row` bytes. Of `share` rows and columns one belongs to the next tile as well; none if
+ * that is 0. */
+static void tile(struct pattern *pattern, long bytes, long row, int share)
 {
     int tiles[2], place[2];
     grid(2, tiles, place);
-    int rows = bytes / row;
-    int sizes[2] = {tiles[0] * rows, tiles[1] * row}, part[2] = {rows, row};
-    int starts[2] = {place[0] * rows, place[1] * row};
+    int i, part[2] = {bytes / row, row}, sizes[2], starts[2];
+    for (i = 0; i < 2; i++) {
+        int overlap = share ? part[i] / share : 0;
+        starts[i] = place[i] * (part[i] - overlap);
+        sizes[i] = tiles[i] * (part[i] - overlap) + overlap;
+    }
     MPI_Type_create_subarray(2, sizes, part, starts, MPI_ORDER_C, MPI_BYTE, &pattern->filetype);
-    whole_memory(pattern, (long)rows * row);
+    whole_memory(pattern, (long)part[0] * row);
+    if (share) {
+        pattern->row = row;
+        pattern->plane = sizes[1];
+        pattern->start = (long)starts[0] * sizes[1] + starts[1];
+    }
 }
 
 /* A cube of 5 doubles at each point, dealt out in diagonals of cells as in BT; memory has two ghost cells all around. */
@@ -202,7 +223,9 @@ static void make(struct pattern *pattern, const char *name, long bytes)
     else if (strncmp(name, "calls-", 6) == 0)
         many_calls(pattern, bytes, size);
     else if (strncmp(name, "tile-", 5) == 0)
-        tile(pattern, bytes, size);
+        tile(pattern, bytes, size, 0);
+    else if (strncmp(name, "overlap-", 8) == 0)
+        tile(pattern, bytes, size, 8);
     else if (strcmp(name, "multipartition") == 0)
         multipartition(pattern, bytes);
     else if (strcmp(name, "subarray") == 0)
@@ -264,23 +287,19 @@ static long by_mpi(const char *name, char *memory, const struct pattern *pattern
     return wrong;
 }
 
-/* Bytes of memory that are no data stay as they are: 0. */
+/* How many bytes of data are not what they were. */
 static long compare(const struct pattern *pattern, char *memory)
 {
     long wrong = 0, position;
     int packed = 0, size = pattern->size;
     if (pattern->memtype == MPI_BYTE) {
         for (position = 0; position < pattern->size; position++)
-            wrong += memory[position] != value(rank, position);
+            wrong += memory[position] != datum(pattern, position);
         return wrong;
     }
-    char *data = malloc(pattern->size);
-    if (!data)
-        fail("memory");
-    MPI_Pack(memory, pattern->count, pattern->memtype, data, size, &packed, MPI_COMM_WORLD);
+    MPI_Pack(memory, pattern->count, pattern->memtype, pattern->packed, size, &packed, MPI_COMM_WORLD);
     for (position = 0; position < pattern->size; position++)
-        wrong += data[position] != value(rank, position);
-    free(data);
+        wrong += pattern->packed[position] != datum(pattern, position);
     return wrong;
 }
 
@@ -288,15 +307,12 @@ static void prepare(const struct pattern *pattern, char *memory)
 {
     long position;
     int packed = 0;
-    char *data = pattern->memtype == MPI_BYTE ? memory : malloc(pattern->size);
-    if (!data)
-        fail("memory");
+    char *data = pattern->memtype == MPI_BYTE ? memory : pattern->packed;
     for (position = 0; position < pattern->size; position++)
-        data[position] = value(rank, position);
+        data[position] = datum(pattern, position);
     if (data == memory)
         return;
     MPI_Unpack(data, pattern->size, &packed, memory, pattern->count, pattern->memtype, MPI_COMM_WORLD);
-    free(data);
 }
 
 int main(int argc, char **argv)
@@ -304,6 +320,7 @@ int main(int argc, char **argv)
     struct pattern pattern;
     struct measure measure;
     int kind;
+    long before = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -314,9 +331,11 @@ int main(int argc, char **argv)
     int hand = strcmp(argv[1], "hand") == 0;
     const char *name = argv[2];
     make(&pattern, argv[3], atol(argv[4]));
-    char *memory = calloc(1, pattern.memory);
-    if (!memory)
+    char *memory = malloc(pattern.memory);
+    pattern.packed = malloc(pattern.size);
+    if (!memory || !pattern.packed)
         fail("memory");
+    memset(memory, 'x', pattern.memory); /* its pages are the user's, also those that hold no data */
     prepare(&pattern, memory);
     if (rank == 0)
         unlink(name);
@@ -329,6 +348,10 @@ int main(int argc, char **argv)
             by_hand(name, memory, pattern.size, kind != READ, &measure);
         else
             wrong = by_mpi(name, memory, &pattern, kind != READ, &measure);
+        /* What an access has left in use counts in the next one too. */
+        if (kind == FRESH)
+            before = measure.memory_before;
+        measure.memory_kibibytes += measure.memory_before - before;
         if (!hand || kind != READ || pattern.memtype == MPI_BYTE)
             wrong += compare(&pattern, memory);
         print_measure(kind_name[kind], &measure, 0, wrong);

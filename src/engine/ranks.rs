@@ -3,8 +3,8 @@
 use super::two_phase::Nodes;
 use crate::error::{Class, Error, Result};
 
-/// Rows of the own group, and a row of each group.
-pub type InGroups = (Box<[i64]>, Box<[i64]>);
+/// Sums, and largest values.
+pub type Combined = (Box<[i64]>, Box<[i64]>);
 
 /// Everybody who opened the file together.
 ///
@@ -23,14 +23,29 @@ pub trait Ranks {
     /// All ranks' values, in the order of the ranks; all give equally many.
     fn gather(&self, values: Box<[i64]>) -> impl Future<Output = Result<Box<[i64]>>>;
 
-    /// The values of this rank's group, in the order of its ranks, and what `digest` makes of those
-    /// of each group, in the order of the groups. All give equally many.
-    fn gather_in_groups(
+    /// The values of this rank's group, in the order of its ranks; all give equally many.
+    fn gather_in_group(
         &self,
         groups: &Nodes,
         values: Box<[i64]>,
-        digest: impl Fn(&[i64]) -> Box<[i64]>,
-    ) -> impl Future<Output = Result<InGroups>>;
+    ) -> impl Future<Output = Result<Box<[i64]>>>;
+
+    /// The sums of all groups' first values and the largest of their others, place by place. The
+    /// ranks of a group give the same.
+    fn combine(
+        &self,
+        groups: &Nodes,
+        sums: Box<[i64]>,
+        most: Box<[i64]>,
+    ) -> impl Future<Output = Result<Combined>>;
+
+    /// The values of each group, in the order of the groups. The ranks of a group give the same,
+    /// and all equally many.
+    fn gather_of_groups(
+        &self,
+        groups: &Nodes,
+        values: Box<[i64]>,
+    ) -> impl Future<Output = Result<Box<[i64]>>>;
 
     /// Starts to send a message, and gives what tells when the rank `to` has begun to receive it.
     fn send(&self, to: usize, tag: u64, bytes: Vec<u8>)
@@ -122,11 +137,7 @@ impl<'a, R: Ranks> Survey<'a, R> {
             self.values[0] = (ranks.size() - ranks.rank()) as i64;
         }
         let answers = ranks.max(self.values.into()).await?;
-        if answers[0] == 0 {
-            return verdict.map(|value| (value, Answers(answers)));
-        }
-        let root = ranks.size() - answers[0] as usize;
-        Err(told(ranks, root, verdict.err()).await)
+        settle(ranks, answers[0], verdict).await.map(|value| (value, Answers(answers)))
     }
 }
 
@@ -140,57 +151,41 @@ pub async fn share<R: Ranks, T, const N: usize>(
 ) -> Result<(T, Vec<[i64; N]>)> {
     let all = ranks.gather(row(ranks, &verdict, numbers)).await?;
     let (failed, all) = split(&all);
-    match failed {
-        0 => verdict.map(|value| (value, all)),
-        place => Err(told(ranks, place as usize - 1, verdict.err()).await),
-    }
+    settle(ranks, failed, verdict).await.map(|value| (value, all))
 }
 
-/// The same among groups: what each rank of the own one told, and what `digest` made of it in each
-/// of all.
-pub async fn share_in_groups<R: Ranks, T, const N: usize, const M: usize>(
-    ranks: &R,
-    groups: &Nodes,
-    verdict: Result<T>,
-    numbers: impl Fn(&T) -> [i64; N],
-    digest: impl Fn(&[[i64; N]]) -> [i64; M],
-) -> Result<(T, Vec<[i64; N]>, Vec<[i64; M]>)> {
-    let row = row(ranks, &verdict, numbers);
-    let digest = |rows: &[i64]| {
-        let (failed, rows) = split(rows);
-        [failed].into_iter().chain(digest(&rows)).collect()
-    };
-    let (own, all) = ranks.gather_in_groups(groups, row, digest).await?;
-    let (failed, all) = split(&all);
-    match failed {
-        0 => verdict.map(|value| (value, split(&own).1, all)),
-        place => Err(told(ranks, place as usize - 1, verdict.err()).await),
-    }
-}
-
-/// What a rank gives to an exchange: its place, from 1 on, if it has failed, and its numbers.
-fn row<R: Ranks, T, const N: usize>(
+/// What a rank gives to an exchange: its place, counted from the end, if it has failed, and its
+/// numbers.
+pub fn row<R: Ranks, T, const N: usize>(
     ranks: &R,
     verdict: &Result<T>,
     numbers: impl Fn(&T) -> [i64; N],
 ) -> Box<[i64]> {
     let (failed, numbers) = match verdict {
         Ok(value) => (0, numbers(value)),
-        Err(_) => (1 + ranks.rank() as i64, [0; N]),
+        Err(_) => ((ranks.size() - ranks.rank()) as i64, [0; N]),
     };
     [failed].into_iter().chain(numbers).collect()
 }
 
-/// The lowest place of one that has failed, or 0, and the numbers of all.
-fn split<const N: usize>(rows: &[i64]) -> (i64, Vec<[i64; N]>) {
+/// The place of the lowest rank that has failed, or 0, and the numbers of all.
+pub fn split<const N: usize>(rows: &[i64]) -> (i64, Vec<[i64; N]>) {
     let rows = || rows.chunks_exact(N + 1);
-    let failed = rows().map(|row| row[0]).filter(|&place| place != 0).min();
+    let failed = rows().map(|row| row[0]).max();
     let numbers = |row: &[i64]| {
         let mut numbers = [0; N];
         numbers.copy_from_slice(&row[1..]);
         numbers
     };
     (failed.unwrap_or(0), rows().map(numbers).collect())
+}
+
+/// Ends an exchange in which all ranks have heard the place of the lowest that failed, or 0.
+pub async fn settle<R: Ranks, T>(ranks: &R, failed: i64, verdict: Result<T>) -> Result<T> {
+    match failed {
+        0 => verdict,
+        place => Err(told(ranks, ranks.size() - place as usize, verdict.err()).await),
+    }
 }
 
 /// The error of rank `root`, in its words.

@@ -46,20 +46,18 @@ const LITTLE: u64 = 64 << 10;
 /// Bytes of windows for each byte of data that are too many.
 const SPARSE: u64 = 4;
 
-/// Chooses for all ranks from what each group told.
-pub fn route(groups: &[Digest], wish: Wish) -> Route {
-    let total: u64 = groups.iter().map(|group| group.size).sum();
-    let span = Digest::span(groups).map_or(0, |span| span.end - span.start);
-    let pieces: u64 = groups.iter().map(|group| group.pieces).sum();
+/// Chooses for all ranks from the facts about all.
+pub fn route(all: &Digest, wish: Wish) -> Route {
+    let (total, span) = (all.size, all.span.end - all.span.start);
     let reason = if total == 0 {
         Reason::Nothing
-    } else if groups.iter().any(|group| !group.orderly) {
+    } else if !all.orderly {
         Reason::Disorderly
     } else if span / SPARSE > total.max(LITTLE) {
         Reason::Sparse
     } else if wish == Wish::Always {
         return Route::TwoPhase;
-    } else if total / pieces.max(1) >= LARGE_PIECE {
+    } else if total / all.pieces.max(1) >= LARGE_PIECE {
         Reason::LargePieces
     } else if total < LITTLE {
         Reason::Little

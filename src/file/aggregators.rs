@@ -3,9 +3,9 @@
 use crate::driver::Layout;
 use crate::engine::ranks::share;
 use crate::engine::two_phase::Nodes;
-use crate::error::{Class, Error, Result};
+use crate::error::Result;
 use crate::hint::Hints;
-use crate::run::{Communicator, block_on};
+use crate::run::{Communicator, block_on, homes};
 
 /// Where the ranks of a file live, and what `cb_config_list` says of that.
 pub(super) struct Homes {
@@ -23,15 +23,9 @@ impl Homes {
         let list = hints.cb_config_list.as_deref().unwrap_or("*:*");
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let most = limit(list, host.trim()).min(i64::MAX as usize) as i64;
-        let leader = ranks.leader();
-        let told = share(ranks, leader, |&leader| [leader as i64, most]);
-        let (_, told) = block_on(ranks, told)?;
-        let leaders: Vec<usize> = told.iter().map(|told| told[0] as usize).collect();
-        if leaders.iter().any(|&leader| leader >= leaders.len()) {
-            return Err(Error::new(Class::Intern, "a node is led by no rank"));
-        }
-        let nodes = Nodes::new(&leaders);
-        let most = (0..nodes.count()).map(|node| told[nodes.ranks(node)[0]][1] as usize).collect();
+        let nodes = homes(ranks)?;
+        let told = block_on(ranks, share(ranks, Ok(most), |&most| [most]))?.1;
+        let most = nodes.leaders().map(|leader| told[leader][0] as usize).collect();
         Ok(Some(Homes { nodes, most }))
     }
 }

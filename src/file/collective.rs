@@ -8,7 +8,8 @@ use crate::driver::Layout;
 use crate::engine::ranks::Ranks;
 use crate::engine::route::{Reason, Route, Wish, route};
 use crate::engine::two_phase::{
-    self, Choice, Digest, Layers, Nodes, Overlap, Part, Partitioning, Shape, Transfer, share_parts,
+    self, Choice, Digest, Layers, Nodes, Overlap, Part, Partitioning, Shape, Transfer, explore,
+    share_parts,
 };
 use crate::error::Result;
 use crate::hint::{Hints, Toggle};
@@ -76,14 +77,14 @@ impl File {
             None => self.part(ready),
         };
         let shared = share_parts(&self.ranks, groups, begun, part);
-        let ((ready, done), parts, digests) = block_on(&self.ranks, shared)?;
-        if digests.iter().all(|digest| digest.done) {
+        let ((ready, done), parts, all) = block_on(&self.ranks, shared)?;
+        if all.done {
             self.counters.add(Counter::AloneLittle, 1);
             return Ok(Moved { size: done.unwrap_or(0), agreed: true });
         }
         let nothing = UserMemory::packed(Piece::of(&[]));
         let memory = if done.is_some() { &nothing } else { &ready.checked.memory };
-        let moved = self.move_with_all(&ready, memory, said, (groups, &parts, &digests))?;
+        let moved = self.move_with_all(&ready, memory, said, (groups, &parts, &all))?;
         Ok(Moved::alone(done.unwrap_or(moved)))
     }
 
@@ -108,10 +109,10 @@ impl File {
         ready: &Ready,
         memory: &UserMemory,
         said: Said,
-        (groups, parts, digests): (&Nodes, &[Part], &[Digest]),
+        (groups, parts, all): (&Nodes, &[Part], &Digest),
     ) -> Result<u64> {
         let checked = &ready.checked;
-        let ring = match route(digests, said.wish) {
+        let ring = match route(all, said.wish) {
             Route::TwoPhase => {
                 self.ranks.ring(said.layers, said.buffer_size).ok_or(Counter::AloneMemory)
             }
@@ -134,7 +135,8 @@ impl File {
             false => Transfer::TwoSided,
         };
         let choice = said.choice(transfer);
-        let mut shape = Shape::new(self.ranks.rank(), parts, digests, groups);
+        let territory = block_on(&self.ranks, explore(&self.ranks, groups, parts, all))?;
+        let mut shape = Shape::new(self.ranks.rank(), territory, all, groups);
         let everybody = || groups.spread(|_| usize::MAX);
         if said.aggregators.is_some() || said.partitioning.is_some() {
             let aggregators = said.aggregators.unwrap_or_else(everybody);

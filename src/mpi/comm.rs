@@ -19,6 +19,8 @@ pub struct NodeInfo {
     pub node_size: usize,
     /// This rank's number among them.
     pub node_rank: usize,
+    /// The lowest of them.
+    pub leader: usize,
 }
 
 impl Comm {
@@ -104,10 +106,14 @@ impl Comm {
     pub fn node_info(self) -> Result<NodeInfo> {
         let node = self.split_by_node()?;
         let (node_rank, node_size) = (node.rank()?, node.size()?);
-        node.free();
         let mut leaders = [i64::from(node_rank == 0)];
         self.allreduce_sum(&mut leaders)?;
-        Ok(NodeInfo { node_count: leaders[0] as usize, node_size, node_rank })
+        let leader = match leaders[0] {
+            1 => 0,
+            _ => -node.allreduce_max_of(-(self.rank()? as i64))? as usize,
+        };
+        node.free();
+        Ok(NodeInfo { node_count: leaders[0] as usize, node_size, node_rank, leader })
     }
 
     /// Waits for all ranks.
@@ -152,14 +158,28 @@ impl Comm {
     }
 
     /// Starts to find the largest of each value over all ranks.
-    pub fn start_allreduce_max(self, mut values: Box<[i64]>) -> Result<Pending<Box<[i64]>>> {
+    pub fn start_allreduce_max(self, values: Box<[i64]>) -> Result<Pending<Box<[i64]>>> {
         let library = library()?;
-        let (datatype, max) = (library.handles().int64_t, library.handles().max);
-        let count = int_count(values.len())?;
+        self.start_allreduce(library, values, library.handles().max)
+    }
+
+    /// Starts to find the sum of each value over all ranks.
+    pub fn start_allreduce_sum(self, values: Box<[i64]>) -> Result<Pending<Box<[i64]>>> {
+        let library = library()?;
+        self.start_allreduce(library, values, library.handles().sum)
+    }
+
+    fn start_allreduce(
+        self,
+        library: &Library,
+        mut values: Box<[i64]>,
+        operation: usize,
+    ) -> Result<Pending<Box<[i64]>>> {
+        let (count, datatype) = (int_count(values.len())?, library.handles().int64_t);
         let (in_place, address) = (library.constants().in_place, values.as_mut_ptr().cast());
         let mut slot = Slot::empty();
         let request = slot.pointer();
-        call!(library, iallreduce(in_place, address, count, datatype, max, self.0, request))?;
+        call!(library, iallreduce(in_place, address, count, datatype, operation, self.0, request))?;
         Ok(Pending::new(values, vec![slot]))
     }
 

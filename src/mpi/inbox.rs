@@ -17,12 +17,12 @@ pub struct Inbox {
     memory: Shared,
     /// Whether fences complete the puts; else flushes under a lock that all ranks share do.
     fenced: bool,
-    /// What is being put somewhere: the MPI reads it until then.
-    underway: Mutex<Vec<Box<[u8]>>>,
+    /// What is being put, and to whom: the MPI reads it until then.
+    underway: Mutex<Vec<(usize, Box<[u8]>)>>,
 }
 
 impl Inbox {
-    /// One of `size` bytes for each rank. Collective.
+    /// One of `size` bytes for each rank, closed until `open`. Collective.
     pub fn new(comm: Comm, size: usize, fenced: bool) -> Result<Inbox> {
         let library = library()?;
         let info = library.handles().info_null;
@@ -34,11 +34,16 @@ impl Inbox {
         let base = NonNull::new(mine.cast::<u8>()).ok_or_else(none)?;
         // SAFETY: the MPI aligns the window for any type, and it is there until `free`.
         let memory = unsafe { Shared::new(base, size) };
-        match fenced {
-            true => call!(library, win_fence(0, win.0))?,
-            false => call!(library, win_lock_all(0, win.0))?,
-        }
         Ok(Inbox { win, memory, fenced, underway: Mutex::new(Vec::new()) })
+    }
+
+    /// Lets all ranks put from now on. Collective.
+    pub fn open(&self) -> Result<()> {
+        let library = library()?;
+        match self.fenced {
+            true => call!(library, win_fence(0, self.win.0)),
+            false => call!(library, win_lock_all(0, self.win.0)),
+        }
     }
 
     /// This rank's own memory.
@@ -53,7 +58,7 @@ impl Inbox {
         let (address, count) = (bytes.as_ptr().cast(), bytes.len() as c_int);
         let (byte, place) = (library.handles().byte, place as i64);
         call!(library, put(address, count, byte, to as c_int, place, count, byte, self.win.0))?;
-        self.underway.lock().push(bytes);
+        self.underway.lock().push((to, bytes));
         Ok(())
     }
 
@@ -67,7 +72,7 @@ impl Inbox {
     /// Completes this rank's puts to rank `to`.
     pub fn flush(&self, to: usize) -> Result<()> {
         call!(library()?, win_flush(to as c_int, self.win.0))?;
-        self.underway.lock().clear();
+        self.underway.lock().retain(|&(other, _)| other != to);
         Ok(())
     }
 

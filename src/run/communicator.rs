@@ -13,7 +13,7 @@ use super::board::{self, Board};
 use super::groups::{Groups, rows};
 use super::helper::{Helper, Job};
 use super::workers::is_without_mpi;
-use crate::engine::ranks::{InGroups, Ranks, agree};
+use crate::engine::ranks::{Combined, Ranks, agree};
 use crate::engine::two_phase::{INBOX_SIZE, Layers, Nodes, Ring, Transfer};
 use crate::error::{Class, Doing, Error, Result};
 use crate::memory::{Bell, Mapped, Offer, Shared, Ticket, may_make_files_of};
@@ -63,7 +63,7 @@ impl Communicator {
     pub fn new(comm: Comm) -> Result<Communicator> {
         let (rank, size) = (comm.rank()?, comm.size()?);
         let nodes = match size {
-            1 => NodeInfo { node_count: 1, node_size: 1, node_rank: 0 },
+            1 => NodeInfo { node_count: 1, node_size: 1, node_rank: 0, leader: 0 },
             _ => comm.node_info()?,
         };
         let mut ranks = Communicator {
@@ -153,17 +153,6 @@ impl Communicator {
         self.nodes
     }
 
-    /// The lowest rank on this rank's node. Collective.
-    pub fn leader(&self) -> Result<usize> {
-        if self.nodes.node_count == 1 {
-            return Ok(0);
-        }
-        let node = self.comm.split_by_node()?;
-        let least = node.allreduce_max_of(-(self.rank as i64));
-        node.free();
-        least.map(|least| -least as usize)
-    }
-
     /// A cache line of memory that all ranks see, if there is any.
     pub fn shared(&self) -> Option<Shared> {
         self.meeting.as_ref().map(|board| board.memory().clone())
@@ -243,10 +232,18 @@ impl Communicator {
             let possible = room_for_windows(INBOX_SIZE * self.nodes.node_size);
             block_on(self, agree(self, possible)).ok()?;
             let made = Inbox::new(self.comm, INBOX_SIZE, fenced);
-            block_on(self, agree(self, made)).ok()
+            let inbox = block_on(self, agree(self, made)).ok()?;
+            // Only all ranks together can give it back.
+            block_on(self, agree(self, inbox.open())).inspect_err(|_| inbox.free()).ok()?;
+            Some(inbox)
         });
         self.inbox.store(place, Relaxed);
         inbox.is_some()
+    }
+
+    fn groups_in_use(&self) -> Result<&Groups> {
+        let groups = self.groups[self.in_use.load(Relaxed)].get().and_then(Option::as_ref);
+        groups.ok_or_else(|| Error::new(Class::Intern, "this rank has no group"))
     }
 
     fn inbox_in_use(&self) -> Result<&Inbox> {
@@ -342,21 +339,37 @@ impl Ranks for Communicator {
         }
     }
 
-    async fn gather_in_groups(
+    async fn gather_in_group(&self, groups: &Nodes, values: Box<[i64]>) -> Result<Box<[i64]>> {
+        match self.meet(&values).await {
+            Some(all) => {
+                let group = groups.ranks(groups.of(self.rank)).iter().copied();
+                Ok(rows(&all, values.len(), group))
+            }
+            None => self.groups_in_use()?.gather(self, values).await,
+        }
+    }
+
+    async fn combine(
         &self,
         groups: &Nodes,
-        values: Box<[i64]>,
-        digest: impl Fn(&[i64]) -> Box<[i64]>,
-    ) -> Result<InGroups> {
-        let (own, width) = (groups.of(self.rank), values.len());
-        if let Some(all) = self.meet(&values).await {
-            let rows = |group| rows(&all, width, groups.ranks(group).iter().copied());
-            let digests = (0..groups.count()).flat_map(|group| digest(&rows(group)));
-            return Ok((rows(own), digests.collect()));
-        }
-        match self.groups[self.in_use.load(Relaxed)].get().and_then(Option::as_ref) {
-            Some(known) => known.gather(self, values, digest).await,
-            None => Err(Error::new(Class::Intern, "this rank has no group")),
+        sums: Box<[i64]>,
+        most: Box<[i64]>,
+    ) -> Result<Combined> {
+        let both = [&sums[..], &most].concat();
+        let Some(all) = self.meet(&both).await else {
+            return self.groups_in_use()?.combine(self, sums, most).await;
+        };
+        let of_groups = rows(&all, both.len(), groups.leaders());
+        let column = |place: usize| of_groups[place..].iter().step_by(both.len()).copied();
+        let summed = (0..sums.len()).map(|place| column(place).sum());
+        let largest = (sums.len()..both.len()).map(|place| column(place).max().unwrap_or(0));
+        Ok((summed.collect(), largest.collect()))
+    }
+
+    async fn gather_of_groups(&self, groups: &Nodes, values: Box<[i64]>) -> Result<Box<[i64]>> {
+        match self.meet(&values).await {
+            Some(all) => Ok(rows(&all, values.len(), groups.leaders())),
+            None => self.groups_in_use()?.gather_all(self, values).await,
         }
     }
 

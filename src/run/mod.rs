@@ -12,6 +12,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 pub use communicator::Communicator;
+pub use groups::homes;
 pub use workers::{Job, Lane, Tally, WORKERS, without_mpi};
 
 /// Steps `future`, in which `ranks` wait for each other, until it is done: a blocking call.

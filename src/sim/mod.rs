@@ -5,5 +5,6 @@
 mod case;
 pub mod disk;
 mod individual;
+mod metadata;
 mod ranks;
 mod two_phase;

@@ -1,17 +1,22 @@
 //! Ranks in one thread: each is a future, and they are stepped in turn.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use crate::engine::ranks::{InGroups, Ranks, agree};
+use crate::engine::ranks::{Combined, Ranks, agree};
 use crate::engine::two_phase::{INBOX_SIZE, Nodes};
 use crate::error::{Class, Error, Result};
 
-type Round = Vec<Option<Vec<u8>>>;
+/// What the ranks give to one exchange.
+#[derive(Default)]
+struct Round {
+    given: Vec<Vec<u8>>,
+    count: usize,
+}
 
 /// What the ranks have given to each exchange, in order.
 #[derive(Default)]
@@ -63,27 +68,57 @@ pub struct Simulated {
     pub rank: usize,
     size: usize,
     next: RefCell<usize>,
+    /// Bytes that other ranks have told this one when all told each other something.
+    pub heard: Cell<usize>,
     mail: Rc<RefCell<Mail>>,
 }
 
 impl Simulated {
-    /// Gives `bytes` to the next exchange and waits for everybody's.
-    async fn exchange(&self, bytes: Vec<u8>) -> Vec<Vec<u8>> {
+    /// Gives `bytes` to the next exchange, waits for everybody, and takes what some gave, one after
+    /// the other.
+    async fn exchange(
+        &self,
+        bytes: Vec<u8>,
+        whose: impl Iterator<Item = usize> + Clone,
+    ) -> Vec<u8> {
         let round = self.next.replace_with(|next| *next + 1);
         {
             let mut mail = self.mail.borrow_mut();
             if mail.rounds.len() <= round {
-                mail.rounds.resize_with(round + 1, Vec::new);
+                mail.rounds.resize_with(round + 1, Round::default);
             }
-            mail.rounds[round].resize_with(self.size, || None);
-            mail.rounds[round][self.rank] = Some(bytes);
+            let round = &mut mail.rounds[round];
+            round.given.resize_with(self.size, Vec::new);
+            round.given[self.rank] = bytes;
+            round.count += 1;
         }
         std::future::poll_fn(|_| {
-            let mail = self.mail.borrow();
-            let all: Option<Vec<Vec<u8>>> = mail.rounds[round].iter().cloned().collect();
-            all.map_or(Poll::Pending, Poll::Ready)
+            let round = &self.mail.borrow().rounds[round];
+            if round.count < self.size {
+                return Poll::Pending;
+            }
+            let mut all = Vec::new();
+            whose.clone().for_each(|rank| all.extend_from_slice(&round.given[rank]));
+            Poll::Ready(all)
         })
         .await
+    }
+
+    /// The same with numbers, row by row, which this rank is said to have heard.
+    async fn exchange_numbers(
+        &self,
+        values: &[i64],
+        whose: impl Iterator<Item = usize> + Clone,
+    ) -> Box<[i64]> {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let all = self.exchange(bytes, whose).await;
+        self.hear(all.len());
+        let number = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+        all.chunks_exact(8).map(number).collect()
+    }
+
+    fn hear(&self, bytes: usize) {
+        self.heard.set(self.heard.get() + bytes);
     }
 }
 
@@ -97,37 +132,42 @@ impl Ranks for Simulated {
     }
 
     async fn max(&self, values: Box<[i64]>) -> Result<Box<[i64]>> {
-        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        let all = self.exchange(bytes).await;
-        let number = |bytes: &[u8], i: usize| {
-            i64::from_le_bytes(bytes[8 * i..8 * i + 8].try_into().expect("eight bytes"))
-        };
-        let most = |i| all.iter().map(|bytes| number(bytes, i)).max().unwrap_or(0);
-        Ok((0..values.len()).map(most).collect())
+        let before = self.heard.get();
+        let all = self.exchange_numbers(&values, 0..self.size).await;
+        self.heard.set(before + 8 * values.len());
+        let row = |place: usize| all[place..].iter().step_by(values.len()).copied();
+        Ok((0..values.len()).map(|place| row(place).max().unwrap_or(0)).collect())
     }
 
     async fn gather(&self, values: Box<[i64]>) -> Result<Box<[i64]>> {
-        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        let all = self.exchange(bytes).await.concat();
-        let number = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-        Ok(all.chunks_exact(8).map(number).collect())
+        Ok(self.exchange_numbers(&values, 0..self.size).await)
     }
 
-    async fn gather_in_groups(
+    async fn gather_in_group(&self, groups: &Nodes, values: Box<[i64]>) -> Result<Box<[i64]>> {
+        let group = groups.ranks(groups.of(self.rank)).iter().copied();
+        Ok(self.exchange_numbers(&values, group).await)
+    }
+
+    async fn combine(
         &self,
         groups: &Nodes,
-        values: Box<[i64]>,
-        digest: impl Fn(&[i64]) -> Box<[i64]>,
-    ) -> Result<InGroups> {
-        let rows = |all: &[i64], ranks: &[usize]| -> Box<[i64]> {
-            let width = all.len() / self.size;
-            ranks.iter().flat_map(|&rank| &all[rank * width..][..width]).copied().collect()
-        };
-        let all = self.gather(values).await?;
-        let own = rows(&all, groups.ranks(groups.of(self.rank)));
-        let digests = self.gather(digest(&own)).await?;
-        let leaders: Vec<usize> = (0..groups.count()).map(|group| groups.ranks(group)[0]).collect();
-        Ok((own, rows(&digests, &leaders)))
+        sums: Box<[i64]>,
+        most: Box<[i64]>,
+    ) -> Result<Combined> {
+        let before = self.heard.get();
+        let both = [&sums[..], &most].concat();
+        let leaders: Vec<usize> = groups.leaders().collect();
+        let all = self.exchange_numbers(&both, leaders.into_iter()).await;
+        self.heard.set(before + 8 * both.len());
+        let column = |place: usize| all[place..].iter().step_by(both.len()).copied();
+        let summed = (0..sums.len()).map(|place| column(place).sum());
+        let largest = (sums.len()..both.len()).map(|place| column(place).max().unwrap_or(0));
+        Ok((summed.collect(), largest.collect()))
+    }
+
+    async fn gather_of_groups(&self, groups: &Nodes, values: Box<[i64]>) -> Result<Box<[i64]>> {
+        let leaders: Vec<usize> = groups.leaders().collect();
+        Ok(self.exchange_numbers(&values, leaders.into_iter()).await)
     }
 
     fn send(
@@ -179,7 +219,7 @@ impl Ranks for Simulated {
         for put in self.mail.borrow_mut().puts.iter_mut().filter(|put| put.from == self.rank) {
             put.fence = Some(put.fence.unwrap_or(round));
         }
-        self.exchange(Vec::new()).await;
+        self.exchange(Vec::new(), 0..0).await;
         let done = |put: &Put| put.fence.is_some_and(|fence| fence <= round);
         self.mail.borrow_mut().deliver(done);
         Ok(())
@@ -223,8 +263,7 @@ impl Ranks for Simulated {
     }
 
     async fn broadcast(&self, bytes: Box<[u8]>, root: usize) -> Result<Box<[u8]>> {
-        let all = self.exchange(bytes.into()).await;
-        Ok(all[root].clone().into())
+        Ok(self.exchange(bytes.into(), root..root + 1).await.into())
     }
 }
 
@@ -242,8 +281,8 @@ pub fn simulate_refusing<T, F: Future<Output = T>>(
     let mail = Rc::new(RefCell::new(Mail { refuses_at, ..Mail::default() }));
     let mut running: Vec<Option<Pin<Box<F>>>> = (0..size)
         .map(|index| {
-            let simulated =
-                Simulated { rank: index, size, next: RefCell::new(0), mail: mail.clone() };
+            let (next, heard) = (RefCell::new(0), Cell::new(0));
+            let simulated = Simulated { rank: index, size, next, heard, mail: mail.clone() };
             Some(Box::pin(rank(simulated)))
         })
         .collect();

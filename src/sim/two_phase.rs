@@ -12,7 +12,8 @@ use crate::engine::ranks::agree;
 use crate::engine::route::{Route, Wish, route};
 use crate::engine::sieve::{Gate, Sieving};
 use crate::engine::two_phase::{
-    Choice, Nodes, Overlap, Part, Partitioning, Ring, Shape, Transfer, share_parts, transfer,
+    Choice, Nodes, Overlap, Part, Partitioning, Ring, Shape, Transfer, explore, share_parts,
+    transfer,
 };
 use crate::error::Result;
 use crate::memory::{Bell, Shared, UserMemory};
@@ -150,13 +151,14 @@ impl Case {
         let position = own.position;
         let access = Access { direction, view: &view, position, memory, plan, gate };
         let nodes = &self.nodes;
-        let (access, parts, groups) = share_parts(ranks, nodes, Ok(access), Part::of).await?;
-        if route(&groups, Wish::Always) != Route::TwoPhase {
-            let nothing = groups.iter().all(|group| group.size == 0);
-            assert!(nothing, "no common way for {groups:?}");
+        let (access, parts, all) = share_parts(ranks, nodes, Ok(access), Part::of).await?;
+        if route(&all, Wish::Always) != Route::TwoPhase {
+            assert_eq!(all.size, 0, "no common way for {all:?}");
             return Ok(0);
         }
-        let mut shape = Shape::with_windows(ranks.rank, &parts, &groups, nodes, self.window_size);
+        let territory = explore(ranks, nodes, &parts, &all).await?;
+        let size = self.window_size;
+        let mut shape = Shape::with_windows(ranks.rank, territory, all.grain, nodes, size);
         if let Some(aggregators) = &self.aggregators {
             let aggregators = aggregators.clone();
             shape = shape.divided(self.choice.partitioning, aggregators, disk.layout());

@@ -38,12 +38,13 @@ pub use self::domains::Domains;
 pub use self::exchange::INBOX_SIZE;
 use self::exchange::{send, unsent};
 pub use self::nodes::Nodes;
-pub use self::part::{Digest, Part, share_parts};
+pub use self::part::{Digest, Part, explore, share_parts};
 use self::ring::Slot;
 pub use self::ring::{Ring, SLOT_SIZE};
 use self::schedule::{Order, Underway};
 use self::visitor::Visitor;
-use self::windows::{Territory, Window, Windows};
+pub use self::windows::Territory;
+use self::windows::{Window, Windows};
 use super::individual::{Access, Done, MOST_AHEAD};
 use super::ranks::Ranks;
 use crate::driver::advice::{Ahead, Intent};
@@ -70,33 +71,25 @@ pub struct Shape {
 const SMALLEST_WINDOW: u64 = 64 << 10;
 
 impl Shape {
-    /// For what a group's ranks told each other, and the groups all others; cut so that all ranks
-    /// find work.
-    pub fn new(rank: usize, parts: &[Part], groups: &[Digest], nodes: &Nodes) -> Shape {
-        let span = Digest::span(groups).map_or(0, |span| span.end - span.start);
+    /// For what a rank has heard of all others; cut so that all find work.
+    pub fn new(rank: usize, territory: Territory, all: &Digest, nodes: &Nodes) -> Shape {
+        let span = all.span.end - all.span.start;
         let share = (span / (2 * nodes.size() as u64)).next_power_of_two();
         let size = share.clamp(SMALLEST_WINDOW, SLOT_SIZE as u64);
-        Shape::with_windows(rank, parts, groups, nodes, size)
+        Shape::with_windows(rank, territory, all.grain, nodes, size)
     }
 
     /// With windows of `size` bytes, a power of two, if the marks are enough for as many.
     pub fn with_windows(
         rank: usize,
-        parts: &[Part],
-        groups: &[Digest],
+        territory: Territory,
+        grain: u32,
         nodes: &Nodes,
         size: u64,
     ) -> Shape {
-        let grains = groups.iter().map(|group| group.grain);
-        let grain = grains.min().unwrap_or(0).min(size.trailing_zeros());
+        let grain = grain.min(size.trailing_zeros());
         let window_size = size.min(Ring::window_size(grain));
         let domains = Domains::in_turn(nodes, window_size);
-        let stretches = match groups {
-            // Nobody else has to know them, so there may be many.
-            [_] => vec![part::stretches(parts)],
-            _ => groups.iter().map(|group| group.stretches.clone()).collect(),
-        };
-        let territory = Territory { parts: parts.iter().map(Part::range).collect(), stretches };
         let place = nodes.ranks(nodes.of(rank)).iter().position(|&other| other == rank);
         let own = place.map_or(0..0, |place| territory.parts[place].clone());
         Shape { own, territory, window_size, grain, domains }
@@ -174,26 +167,27 @@ pub async fn transfer<R: Ranks>(
 ) -> Result<Done> {
     let domain = shape.domain(ranks.rank(), &**driver, access.intent());
     driver.will_access(Ahead::Domain, access.intent(), &domain);
-    let done = go(ranks, buffer, driver, access, shape, choice).await;
+    let done = match Order::of(choice.overlap, access.direction) {
+        None => flow(ranks, buffer, &**driver, access, shape).await,
+        Some(order) => {
+            let transfer = choice.transfer;
+            stages::transfer(ranks, buffer, driver, access, shape, transfer, order).await
+        }
+    };
     driver.has_accessed(Ahead::Domain, access.intent(), &domain);
     done
 }
 
-async fn go<R: Ranks>(
+/// The same window by window, each accessed by whoever has time.
+async fn flow<R: Ranks>(
     ranks: &R,
-    buffer: (&Ring, &Nodes),
-    driver: &Arc<dyn Driver>,
+    (ring, nodes): (&Ring, &Nodes),
+    driver: &dyn Driver,
     access: &Access<'_>,
     shape: &Shape,
-    choice: Choice,
 ) -> Result<Done> {
-    if let Some(order) = Order::of(choice.overlap, access.direction) {
-        return stages::transfer(ranks, buffer, driver, access, shape, choice.transfer, order)
-            .await;
-    }
-    let (ring, nodes) = buffer;
     let node = nodes.of(ranks.rank());
-    let visitor = Visitor::new(&**driver, access, shape);
+    let visitor = Visitor::new(driver, access, shape);
     let mut walk = Walk { ranks, ring, nodes, node, shape, visitor, sent: VecDeque::new() };
     let mut windows =
         Windows::new(&shape.territory, nodes, node, &shape.domains, shape.window_size);

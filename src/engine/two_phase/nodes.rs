@@ -34,6 +34,16 @@ impl Nodes {
         Nodes { of: vec![0; size], ranks: vec![(0..size).collect()] }
     }
 
+    /// So many ranks after each other on each.
+    pub fn in_blocks(size: usize, on_each: usize) -> Nodes {
+        Nodes::new(&(0..size).map(|rank| rank - rank % on_each).collect::<Vec<_>>())
+    }
+
+    /// So many that get a rank each in turn.
+    pub fn in_turn(size: usize, count: usize) -> Nodes {
+        Nodes::new(&(0..size).map(|rank| rank % count).collect::<Vec<_>>())
+    }
+
     /// Every rank on its own.
     pub fn each(size: usize) -> Nodes {
         Nodes { of: (0..size).collect(), ranks: (0..size).map(|rank| vec![rank]).collect() }
@@ -76,6 +86,11 @@ impl Nodes {
         &self.ranks[node]
     }
 
+    /// The lowest rank of each.
+    pub fn leaders(&self) -> impl Iterator<Item = usize> {
+        self.ranks.iter().map(|ranks| ranks[0])
+    }
+
     /// The rank that speaks for a node about the window at this place.
     pub fn speaker(&self, node: usize, index: u64) -> usize {
         let ranks = &self.ranks[node];
@@ -110,6 +125,8 @@ mod tests {
         assert_eq!(nodes.spread(|_| 0), []);
         assert_eq!(Nodes::one(3), Nodes::new(&[0, 0, 0]));
         assert_eq!(Nodes::each(3), Nodes::new(&[0, 1, 2]));
+        assert_eq!(Nodes::in_blocks(5, 2), Nodes::new(&[0, 0, 2, 2, 4]));
+        assert_eq!(Nodes::in_turn(5, 2), nodes);
     }
 
     #[test]

@@ -52,19 +52,28 @@ impl Window {
 pub struct Territory {
     /// What each rank of its own node accesses lies within its part; empty parts take no part.
     pub parts: Vec<Range<u64>>,
-    /// Where each node has told of something, itself too.
+    /// Where each node has told of something, itself too; only once if all are taken to be at the
+    /// same places.
     pub stretches: Vec<Vec<Range<u64>>>,
 }
 
 impl Territory {
+    /// Where a node has told of something.
+    fn of(&self, node: usize) -> &[Range<u64>] {
+        match &self.stretches[..] {
+            [all] => all,
+            each => &each[node],
+        }
+    }
+
     /// Whether a node has told of something in `range`.
     fn reaches(&self, node: usize, range: &Range<u64>) -> bool {
-        self.stretches[node].iter().any(|stretch| meet(range, stretch))
+        self.of(node).iter().any(|stretch| meet(range, stretch))
     }
 
     /// The bytes of `range` between the first and the last that a node has told of.
     pub fn wanted(&self, range: &Range<u64>, node: usize) -> Range<u64> {
-        let mut some = self.stretches[node].iter().filter(|stretch| meet(range, stretch));
+        let mut some = self.of(node).iter().filter(|stretch| meet(range, stretch));
         let Some(first) = some.next() else { return range.start..range.start };
         let last = some.next_back().unwrap_or(first);
         first.start.max(range.start)..last.end.min(range.end)
