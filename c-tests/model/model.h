@@ -5,7 +5,7 @@
  *     MODEL_LOG      where each request is written down, one line each
  *     MODEL_CLIENTS  how many ranks are one client node; default 1
  *     MODEL_LAYOUT   BYTESxCOUNT of new files, or `composite`, or `metadata` (the first part on the metadata server)
- *     MODEL_FAIL     failures joined by commas, see lustre.c and gpfs.c */
+ *     MODEL_FAIL     failures joined by commas, see lustre.c and gpfs.c; statfs: the file system is not recognised, only named */
 #ifndef MODEL_H
 #define MODEL_H
 
