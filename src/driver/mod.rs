@@ -5,6 +5,7 @@
 
 pub mod advice;
 pub mod detect;
+pub mod direct;
 pub mod gpfs;
 pub mod lustre;
 pub mod open;
@@ -223,6 +224,11 @@ pub trait Driver: Send + Sync {
         None
     }
 
+    /// Why bytes that should go past the page cache do not.
+    fn why_cached(&self) -> Option<String> {
+        None
+    }
+
     /// System calls made so far, for the report.
     fn calls(&self) -> Calls {
         Calls::default()
@@ -240,5 +246,6 @@ pub struct Calls {
     pub locks: u64,
     pub lock_waits: u64,
     pub syncs: u64,
+    pub uncached_bytes: u64,
     pub advised: Advised,
 }

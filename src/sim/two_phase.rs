@@ -9,7 +9,7 @@ use super::ranks::{Simulated, simulate_refusing};
 use crate::driver::{Driver, Layout};
 use crate::engine::individual::{Access, Plan};
 use crate::engine::ranks::agree;
-use crate::engine::route::{Route, Wish, route};
+use crate::engine::route::{LARGE_PIECE, Route, Wish, route};
 use crate::engine::sieve::{Gate, Sieving};
 use crate::engine::two_phase::{
     Choice, Nodes, Overlap, Part, Partitioning, Ring, Shape, Transfer, share_parts, transfer,
@@ -151,7 +151,7 @@ impl Case {
         let access = Access { direction, view: &view, position, memory, plan, gate };
         let nodes = &self.nodes;
         let (access, parts, groups) = share_parts(ranks, nodes, Ok(access), Part::of).await?;
-        if route(&groups, Wish::Always) != Route::TwoPhase {
+        if route(&groups, Wish::Always, LARGE_PIECE) != Route::TwoPhase {
             let nothing = groups.iter().all(|group| group.size == 0);
             assert!(nothing, "no common way for {groups:?}");
             return Ok(0);
