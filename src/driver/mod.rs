@@ -20,6 +20,7 @@ mod mount;
 mod posix;
 mod prefetch;
 mod remote;
+mod servers;
 mod transfer;
 
 #[cfg(test)]

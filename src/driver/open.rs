@@ -13,7 +13,7 @@ use super::in_use::{self, InUse};
 use super::posix::{Counters, PosixFile, answer, descriptor, status};
 use super::remote::RemoteFile;
 use super::transfer::retry;
-use super::{Driver, Layout, SieveStrides, gpfs, lustre, prefetch};
+use super::{Driver, Layout, SieveStrides, gpfs, lustre, prefetch, servers};
 use crate::error::{Class, Doing, Error, Result};
 
 /// How a file is to be opened.
@@ -268,7 +268,10 @@ fn prepare(
         }
         // Two machines that write parts of one page are the case to stay away from.
         Kind::Nfs => (Layout { alignment: page_size().max(plain.alignment), ..plain }, None),
-        Kind::Ufs => (plain, prefetch::Readahead::prepare(tuning.prefetch)),
+        Kind::Ufs => {
+            let layout = servers::layout(file).unwrap_or(plain);
+            (layout, prefetch::Readahead::prepare(tuning.prefetch))
+        }
     }
 }
 
