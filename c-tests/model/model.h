@@ -5,7 +5,7 @@
  *     MODEL_LOG      where each request is written down, one line each
  *     MODEL_CLIENTS  how many ranks are one client node; default 1
  *     MODEL_LAYOUT   BYTESxCOUNT of new files, or `composite`, or `metadata` (the first part on the metadata server)
- *     MODEL_FAIL     failures joined by commas, see lustre.c and gpfs.c */
+ *     MODEL_FAIL     failures joined by commas, see lustre.c and gpfs.c; statfs: the file system is not recognised, only named */
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -17,7 +17,7 @@ enum { MOST_FILES = 256, MOST_LOCKS = 65536, MOST_FDS = 4096, ANY = -1 };
 enum mode { READ_LOCK = 1, WRITE_LOCK = 2, GROUP_LOCK = 3 };
 
 /* The counts come first: c-tests/model/standins.py reads them. */
-enum count { ENQUEUES, CALLBACKS, CANCELS, GRANTS, DROPPED, MATCHED, ACCESSES, WAITS, SHIPPED, UNRELEASED, LOCKS_MOST, SPECULATED, COUNTS };
+enum count { ENQUEUES, CALLBACKS, CANCELS, GRANTS, DROPPED, MATCHED, ACCESSES, WAITS, SHIPPED, UNRELEASED, LOCKS_MOST, SPECULATED, MESSAGES, MESSAGE_BYTES, COUNTS };
 
 struct lock {
     int file, object, client, mode;

@@ -2,6 +2,7 @@
  *
  *     1d        each rank has one stretch of BYTES; collective
  *     2d        tiles of a matrix, 16 rows of BYTES / 16; collective
+ *     holes     each rank has 64 bytes of every 256, in turn; collective
  *     alone1d   as 1d, each rank for itself, in TIMES pieces of BYTES / 4
  *     alone2d   as 2d, each rank for itself
  *     reads     scattered pieces, read by each rank for itself */
@@ -39,6 +40,14 @@ int main(int count, char **words)
         MPI_Type_create_subarray(2, whole, part, start, MPI_ORDER_C, MPI_BYTE, &tile);
         MPI_Type_commit(&tile);
         CHECK(MPI_File_set_view(file, 0, MPI_BYTE, tile, "native", MPI_INFO_NULL));
+    } else if (!strcmp(kind, "holes")) {
+        MPI_Datatype some, spread;
+        MPI_Type_contiguous(64, MPI_BYTE, &some);
+        MPI_Type_create_resized(some, 0, (MPI_Aint)256 * ranks, &spread);
+        MPI_Type_commit(&spread);
+        CHECK(MPI_File_set_view(file, (MPI_Offset)rank * 256, MPI_BYTE, spread, "native", MPI_INFO_NULL));
+        MPI_Type_free(&some);
+        MPI_Type_free(&spread);
     } else {
         CHECK(MPI_File_set_view(file, (MPI_Offset)rank * bytes, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
     }

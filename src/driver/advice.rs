@@ -6,6 +6,8 @@
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
 
+use super::direct::Bypass;
+
 /// What will be done with bytes of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -46,6 +48,8 @@ pub struct Tuning {
     pub blocks: BlockTuning,
     /// Reads of scattered pieces are told beforehand.
     pub prefetch: Option<bool>,
+    /// What goes past the page cache.
+    pub bypass: Bypass,
 }
 
 /// Locks that are asked for before they are needed.

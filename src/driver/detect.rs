@@ -82,9 +82,13 @@ impl Filesystem {
     /// but has a driver of its own.
     pub fn caches_alone(&self) -> bool {
         let agreeing = ["nfs", "lustre", "gpfs", "ceph", "gfs2", "panfs", "ocfs2"];
-        !self.is_local() && !agreeing.contains(&self.name.as_str())
+        let name = self.name.as_str();
+        !self.is_local() && !agreeing.contains(&name) && !CEPH_IN_USER_SPACE.contains(&name)
     }
 }
+
+/// What the mount table calls Ceph's client in user space.
+const CEPH_IN_USER_SPACE: [&str; 2] = ["fuse.ceph", "fuse.ceph-fuse"];
 
 const NFS: u32 = 0x6969;
 const LUSTRE: u32 = 0x0BD0_0BD0;
@@ -208,6 +212,7 @@ fn locks_of_mount(magic: u32, mount: &Mount, otherwise: ClusterLocks) -> Cluster
         LUSTRE if mount.has("localflock") => ClusterLocks::LocalOnly,
         LUSTRE if mount.has("flock") => ClusterLocks::Works,
         FUSE if mount.kind == "fuse.glusterfs" => ClusterLocks::Works,
+        FUSE if CEPH_IN_USER_SPACE.contains(&mount.kind.as_str()) => ClusterLocks::Works,
         _ => otherwise,
     }
 }
@@ -348,6 +353,7 @@ mod tests {
         check_mount(LUSTRE, ("lustre", "rw,localflock"), "lustre", LocalOnly);
         check_mount(LUSTRE, ("lustre", "rw"), "lustre", Unknown);
         check_mount(FUSE, ("fuse.glusterfs", "rw"), "fuse.glusterfs", Works);
+        check_mount(FUSE, ("fuse.ceph-fuse", "rw"), "fuse.ceph-fuse", Works);
         check_mount(FUSE, ("fuse.daos", "rw"), "fuse.daos", Unknown);
         check_mount(0x1234, ("weka", "rw"), "weka", Unknown);
         check_mount(0xEF53, ("ext4", "rw"), "ext4", NoOther);

@@ -5,6 +5,7 @@
 
 pub mod advice;
 pub mod detect;
+pub mod direct;
 pub mod gpfs;
 pub mod lustre;
 pub mod open;
@@ -19,6 +20,7 @@ mod mount;
 mod posix;
 mod prefetch;
 mod remote;
+mod servers;
 mod transfer;
 
 #[cfg(test)]
@@ -223,6 +225,11 @@ pub trait Driver: Send + Sync {
         None
     }
 
+    /// Why bytes that should go past the page cache do not.
+    fn why_cached(&self) -> Option<String> {
+        None
+    }
+
     /// System calls made so far, for the report.
     fn calls(&self) -> Calls {
         Calls::default()
@@ -240,5 +247,6 @@ pub struct Calls {
     pub locks: u64,
     pub lock_waits: u64,
     pub syncs: u64,
+    pub uncached_bytes: u64,
     pub advised: Advised,
 }

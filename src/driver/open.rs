@@ -8,11 +8,12 @@ use std::path::Path;
 
 use super::advice::{Advisor, Tuning};
 use super::detect::{Kind, parent, retry_while};
+use super::direct::Direct;
 use super::in_use::{self, InUse};
 use super::posix::{Counters, PosixFile, answer, descriptor, status};
 use super::remote::RemoteFile;
 use super::transfer::retry;
-use super::{Driver, Layout, SieveStrides, gpfs, lustre, prefetch};
+use super::{Driver, Layout, SieveStrides, gpfs, lustre, prefetch, servers};
 use crate::error::{Class, Doing, Error, Result};
 
 /// How a file is to be opened.
@@ -149,7 +150,10 @@ pub(super) fn open_posix(options: &OpenOptions) -> Result<PosixFile> {
         return Err(Error::new(Class::BadFile, format!("{}: it is a directory", doing())));
     }
     let (layout, advisor) = prepare(options, &descriptor, &status);
+    let refused = why_not_direct(options.driver, advisor.is_some());
+    let bypass = options.tuning.bypass;
     Ok(PosixFile {
+        direct: Direct::prepare(descriptor.as_fd(), access.flags(), bypass, refused),
         layout,
         advisor,
         descriptor,
@@ -264,7 +268,22 @@ fn prepare(
         }
         // Two machines that write parts of one page are the case to stay away from.
         Kind::Nfs => (Layout { alignment: page_size().max(plain.alignment), ..plain }, None),
-        Kind::Ufs => (plain, prefetch::Readahead::prepare(tuning.prefetch)),
+        Kind::Ufs => {
+            let layout = servers::layout(file).unwrap_or(plain);
+            (layout, prefetch::Readahead::prepare(tuning.prefetch))
+        }
+    }
+}
+
+/// Why a file is not opened a second time for transfers past the page cache.
+fn why_not_direct(driver: Kind, advised: bool) -> Option<&'static str> {
+    match driver {
+        Kind::Nfs => Some("this driver makes writes visible by way of the page cache"),
+        // Locks and hints of these belong to an opening, and the second has none.
+        Kind::Lustre | Kind::Gpfs if advised => Some(
+            "what the file system was asked for holds only for accesses through the page cache",
+        ),
+        _ => None,
     }
 }
 

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::advice::{Advised, Advisor, Ahead, Intent};
 use super::detect::Kind;
+use super::direct::Direct;
 use super::in_use::InUse;
-use super::transfer::{Stopped, retry, total_length, transfer, transfer_all};
+use super::transfer::{Stopped, all_of, retry, total_length, transfer};
 use super::{Calls, Driver, Layout, LockKind, allocate, lock};
 use crate::error::{Class, Doing, Error, Result};
 use crate::memory::{Piece, Scratch};
@@ -29,6 +30,8 @@ pub(super) struct PosixFile {
     pub(super) counters: Counters,
     /// Hears what callers are about to do, where the file system has a use for it.
     pub(super) advisor: Option<Box<dyn Advisor>>,
+    /// Moves bytes past the page cache, where that is wanted.
+    pub(super) direct: Option<Direct>,
     /// Keeps the file among those that are open.
     pub(super) _in_use: InUse,
 }
@@ -52,24 +55,34 @@ impl Driver for PosixFile {
 
     fn read_at(&self, offset: u64, pieces: &[Piece]) -> Result<u64> {
         let length = self.check_range("reading", offset, pieces)?;
-        let read = |offset, batch: &[Piece]| {
-            let count = read_call(self.descriptor.as_fd(), offset, batch);
+        let direct = |file: BorrowedFd, offset, batch: &[Piece]| {
+            let count = read_call(file, offset, batch);
             self.counters.reads.fetch_add(1, Relaxed);
             self.counters.read_bytes.fetch_add(*count.as_ref().unwrap_or(&0) as u64, Relaxed);
             count
         };
-        transfer(offset, pieces, read).map_err(|s| self.stopped("reading", offset, length, &s))
+        let read = |offset, batch: &[Piece]| direct(self.descriptor.as_fd(), offset, batch);
+        let moved = match &self.direct {
+            None => transfer(offset, pieces, read),
+            Some(bypass) => bypass.transfer(Intent::Read, (offset, pieces), direct, read),
+        };
+        moved.map_err(|s| self.stopped("reading", offset, length, &s))
     }
 
     fn write_at(&self, offset: u64, pieces: &[Piece]) -> Result<()> {
         let length = self.check_range("writing", offset, pieces)?;
-        let write = |offset, batch: &[Piece]| {
-            let count = write_call(self.descriptor.as_fd(), offset, batch);
+        let direct = |file: BorrowedFd, offset, batch: &[Piece]| {
+            let count = write_call(file, offset, batch);
             self.counters.writes.fetch_add(1, Relaxed);
             self.counters.write_bytes.fetch_add(*count.as_ref().unwrap_or(&0) as u64, Relaxed);
             count
         };
-        transfer_all(offset, pieces, write).map_err(|s| self.stopped("writing", offset, length, &s))
+        let write = |offset, batch: &[Piece]| direct(self.descriptor.as_fd(), offset, batch);
+        let moved = match &self.direct {
+            None => transfer(offset, pieces, write),
+            Some(bypass) => bypass.transfer(Intent::Write, (offset, pieces), direct, write),
+        };
+        all_of(length, moved).map_err(|s| self.stopped("writing", offset, length, &s))
     }
 
     fn lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<()> {
@@ -190,6 +203,10 @@ impl Driver for PosixFile {
         self.advisor.as_ref()?.reason()
     }
 
+    fn why_cached(&self) -> Option<String> {
+        self.direct.as_ref()?.reason()
+    }
+
     fn calls(&self) -> Calls {
         let counters = &self.counters;
         Calls {
@@ -200,6 +217,7 @@ impl Driver for PosixFile {
             locks: counters.locks.load(Relaxed),
             lock_waits: counters.lock_waits.load(Relaxed),
             syncs: counters.syncs.load(Relaxed),
+            uncached_bytes: self.direct.as_ref().map_or(0, Direct::moved),
             advised: match &self.advisor {
                 Some(advisor) => advisor.advised(),
                 None => Advised::default(),

@@ -212,6 +212,7 @@ fn zeros_are_written_only_beyond_the_end() {
         let opened = scratch.open("a", Kind::Ufs);
         opened.write_at(2, &[Piece::of(b"abc")]).unwrap();
         let file = PosixFile {
+            direct: None,
             descriptor: std::fs::OpenOptions::new()
                 .write(true)
                 .open(scratch.path("a").to_str().unwrap())

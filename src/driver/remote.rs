@@ -264,6 +264,10 @@ impl Driver for RemoteFile {
         self.file.layout()
     }
 
+    fn why_cached(&self) -> Option<String> {
+        self.file.why_cached()
+    }
+
     fn calls(&self) -> Calls {
         self.file.calls()
     }

@@ -44,15 +44,11 @@ pub(super) fn transfer(
     Ok(moved)
 }
 
-/// As `transfer`, for a write, where a call that moves nothing is a failure: to call again could
-/// go on for ever.
-pub(super) fn transfer_all(
-    offset: u64,
-    pieces: &[Piece],
-    call: impl FnMut(u64, &[Piece]) -> io::Result<usize>,
-) -> Result<(), Stopped> {
-    let moved = transfer(offset, pieces, call)?;
-    if moved == total_length(pieces) {
+/// What a transfer moved, for a write of `length` bytes, where a call that moves nothing is a
+/// failure: to call again could go on for ever.
+pub(super) fn all_of(length: u64, moved: Result<u64, Stopped>) -> Result<(), Stopped> {
+    let moved = moved?;
+    if moved == length {
         return Ok(());
     }
     let cause = io::Error::new(io::ErrorKind::WriteZero, "the system accepted no bytes");
@@ -235,11 +231,11 @@ mod tests {
     #[test]
     fn a_write_that_moves_nothing_fails() {
         let mut answers = [5, 0].into_iter();
-        let outcome = transfer_all(0, &pieces(&[4, 4]), |_, _| Ok(answers.next().unwrap()));
-        let stopped = outcome.unwrap_err();
+        let moved = transfer(0, &pieces(&[4, 4]), |_, _| Ok(answers.next().unwrap()));
+        let stopped = all_of(8, moved).unwrap_err();
         assert_eq!((stopped.moved, stopped.cause.kind()), (5, io::ErrorKind::WriteZero));
-        transfer_all(0, &pieces(&[4, 4]), |_, _| Ok(8)).unwrap();
-        transfer_all(0, &[], |_, _| unreachable!()).unwrap();
+        all_of(8, transfer(0, &pieces(&[4, 4]), |_, _| Ok(8))).unwrap();
+        all_of(0, transfer(0, &[], |_, _| unreachable!())).unwrap();
     }
 
     #[test]

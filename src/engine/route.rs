@@ -37,8 +37,8 @@ pub enum Reason {
     Little,
 }
 
-/// Pieces from this size on are as well accessed one by one.
-const LARGE_PIECE: u64 = 64 << 10;
+/// Pieces from this size on are as well accessed one by one, where nobody says anything.
+pub const LARGE_PIECE: u64 = 64 << 10;
 
 /// An access of fewer bytes in all is over before the ranks have met.
 const LITTLE: u64 = 64 << 10;
@@ -46,8 +46,9 @@ const LITTLE: u64 = 64 << 10;
 /// Bytes of windows for each byte of data that are too many.
 const SPARSE: u64 = 4;
 
-/// Chooses for all ranks from the facts about all.
-pub fn route(all: &Digest, wish: Wish) -> Route {
+/// Chooses for all ranks from the facts about all; pieces of `large_piece` bytes are large, and of 0
+/// none are.
+pub fn route(all: &Digest, wish: Wish, large_piece: u64) -> Route {
     let (total, span) = (all.size, all.span.end - all.span.start);
     let reason = if total == 0 {
         Reason::Nothing
@@ -57,7 +58,7 @@ pub fn route(all: &Digest, wish: Wish) -> Route {
         Reason::Sparse
     } else if wish == Wish::Always {
         return Route::TwoPhase;
-    } else if total / all.pieces.max(1) >= LARGE_PIECE {
+    } else if large_piece > 0 && total / all.pieces.max(1) >= large_piece {
         Reason::LargePieces
     } else if total < LITTLE {
         Reason::Little
@@ -65,4 +66,28 @@ pub fn route(all: &Digest, wish: Wish) -> Route {
         return Route::TwoPhase;
     };
     Route::Individual(reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::two_phase::Part;
+
+    /// The way of an access of 1 MiB without holes, in pieces of so many bytes.
+    fn way(piece: u64, wish: Wish, large_piece: u64) -> Route {
+        let (size, end) = (1 << 20, 1 << 20);
+        let part = Part { end, size, piece, orderly: true, ..Part::default() };
+        route(&Digest::of(&[part]), wish, large_piece)
+    }
+
+    #[test]
+    fn the_user_may_say_what_is_large() {
+        let alone = Route::Individual(Reason::LargePieces);
+        assert_eq!(way(64 << 10, Wish::Automatic, LARGE_PIECE), alone);
+        assert_eq!(way(32 << 10, Wish::Automatic, LARGE_PIECE), Route::TwoPhase);
+        assert_eq!(way(64 << 10, Wish::Automatic, 1 << 20), Route::TwoPhase);
+        assert_eq!(way(1 << 20, Wish::Automatic, 1 << 20), alone);
+        assert_eq!(way(1 << 20, Wish::Automatic, 0), Route::TwoPhase);
+        assert_eq!(way(1 << 20, Wish::Always, 1), Route::TwoPhase);
+    }
 }

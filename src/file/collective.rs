@@ -6,7 +6,7 @@ use super::access::Ready;
 use super::aggregators::aggregators;
 use crate::driver::Layout;
 use crate::engine::ranks::Ranks;
-use crate::engine::route::{Reason, Route, Wish, route};
+use crate::engine::route::{LARGE_PIECE, Reason, Route, Wish, route};
 use crate::engine::two_phase::{
     self, Choice, Digest, Layers, Nodes, Overlap, Part, Partitioning, Shape, Transfer, explore,
     share_parts,
@@ -24,6 +24,10 @@ const LARGE_UNIT: u64 = 64 << 10;
 /// What the hints say about a collective access. The same on all ranks.
 struct Said {
     wish: Wish,
+    /// Pieces of this size are accessed one by one.
+    large_piece: u64,
+    /// Whether writes may be sieved as they are elsewhere.
+    sieves: bool,
     buffer_size: u64,
     layers: Layers,
     local_aggregators: usize,
@@ -112,7 +116,7 @@ impl File {
         (groups, parts, all): (&Nodes, &[Part], &Digest),
     ) -> Result<u64> {
         let checked = &ready.checked;
-        let ring = match route(all, said.wish) {
+        let ring = match route(all, said.wish, said.large_piece) {
             Route::TwoPhase => {
                 self.ranks.ring(said.layers, said.buffer_size).ok_or(Counter::AloneMemory)
             }
@@ -134,7 +138,7 @@ impl File {
             true => wanted,
             false => Transfer::TwoSided,
         };
-        let choice = said.choice(transfer);
+        let (choice, sieves) = (said.choice(transfer), said.sieves);
         let territory = block_on(&self.ranks, explore(&self.ranks, groups, parts, all))?;
         let mut shape = Shape::new(self.ranks.rank(), territory, all, groups);
         let everybody = || groups.spread(|_| usize::MAX);
@@ -148,7 +152,10 @@ impl File {
             state.engine = told;
         }
         drop(state);
-        let access = self.as_access(checked, ready.position, memory);
+        let mut access = self.as_access(checked, ready.position, memory);
+        if !sieves {
+            access.plan.write.stride = 0;
+        }
         let moved = two_phase::transfer(
             &self.ranks,
             (ring, groups),
@@ -194,6 +201,8 @@ impl File {
         };
         Said {
             wish,
+            large_piece: hints.coll_threshold.unwrap_or(LARGE_PIECE),
+            sieves: hints.ds_in_coll != Toggle::Disable,
             buffer_size: hints.cb_buffer_size,
             layers: layers.unwrap_or_default(),
             local_aggregators: hints.local_aggregators as usize,

@@ -50,6 +50,16 @@ impl File {
             value: if state.hints.data_shipping { "false" } else { "off" }.to_string(),
             why,
         });
+        let cached = driver.as_ref().and_then(|driver| driver.why_cached());
+        let hints = &state.hints;
+        let direct = [
+            ("direct_read", hints.direct_read),
+            ("direct_write", hints.direct_write),
+            ("direct_io", hints.direct_io),
+        ];
+        let uncached = direct.into_iter().filter(|(_, asked)| *asked).filter_map(|(key, _)| {
+            Some(Override { key, value: "false".to_string(), why: cached.clone()? })
+        });
         Facts {
             filename: self.name.clone(),
             ranks: self.ranks.size() as u64,
@@ -61,7 +71,7 @@ impl File {
             aggregators: aggregators(&state.hints, layout, &self.homes, self.ranks.size())
                 .map(|ranks| ranks.into_iter().map(|rank| rank as u64).collect()),
             num_threads: Some(self.threads(state) as u64),
-            overrides: overrides.into_iter().chain(refused).collect(),
+            overrides: overrides.into_iter().chain(refused).chain(uncached).collect(),
         }
     }
 

@@ -4,6 +4,7 @@ use super::amode::Amode;
 use crate::driver::advice::{
     BlockTuning, CollectiveScheme, IndividualScheme, LockAhead, Shipping, Tuning,
 };
+use crate::driver::direct::Bypass;
 use crate::driver::{Driver, Layout};
 use crate::engine::ranks::{Answers, Place, Ranks, Survey};
 use crate::error::Result;
@@ -78,6 +79,10 @@ pub(super) fn tuning(hints: &Hints, amode: Amode, ranks: &Communicator) -> Tunin
             Toggle::Enable => Some(true),
             Toggle::Disable => Some(false),
             Toggle::Automatic => None,
+        },
+        bypass: Bypass {
+            reads: hints.direct_read || hints.direct_io,
+            writes: hints.direct_write || hints.direct_io,
         },
     }
 }

@@ -47,6 +47,12 @@ pub struct Hints {
     pub fine_grain_writes: bool,
     pub clear_cache: bool,
     pub prefetch: Toggle,
+    pub direct_read: bool,
+    pub direct_write: bool,
+    pub direct_io: bool,
+    /// `None`: the library's own.
+    pub coll_threshold: Option<u64>,
+    pub ds_in_coll: Toggle,
     pub romio_cb_read: Toggle,
     pub romio_cb_write: Toggle,
     pub no_indep_rw: bool,
@@ -200,6 +206,11 @@ impl Hints {
             fine_grain_writes: false,
             clear_cache: false,
             prefetch: Toggle::Automatic,
+            direct_read: false,
+            direct_write: false,
+            direct_io: false,
+            coll_threshold: None,
+            ds_in_coll: Toggle::Automatic,
             romio_cb_read: Toggle::Automatic,
             romio_cb_write: Toggle::Automatic,
             no_indep_rw: false,
@@ -236,6 +247,8 @@ impl Hints {
         self.local_aggregators = self.number("mpiio_rs_local_aggregators").unwrap_or(0);
         self.lustre_co_ratio = self.number("romio_lustre_co_ratio");
         self.nodes_multiplier = self.number("cray_cb_nodes_multiplier");
+        self.coll_threshold = self.number("romio_lustre_coll_threshold");
+        self.ds_in_coll = self.toggle("romio_lustre_ds_in_coll");
         self.renew_preparation();
         self.romio_cb_read = self.toggle("romio_cb_read");
         self.romio_cb_write = self.toggle("romio_cb_write");
@@ -274,6 +287,9 @@ impl Hints {
         self.fine_grain_writes = self.boolean("mpiio_rs_fine_grain_writes");
         self.clear_cache = self.boolean("mpiio_rs_clear_cache");
         self.prefetch = self.toggle("mpiio_rs_prefetch");
+        self.direct_read = self.boolean("direct_read");
+        self.direct_write = self.boolean("direct_write");
+        self.direct_io = self.boolean("direct_io");
     }
 
     fn setting(&self, name: &str) -> &Setting {

@@ -5,7 +5,6 @@ use super::table::{Effect, Kind, Row};
 const COLLECTIVE: Effect = Effect::Later(
     "the file is divided along its stripes, by mpiio_rs_partitioning and cb_nodes in this version",
 );
-const PAGE_CACHE: Effect = Effect::Later("all transfers go through the page cache in this version");
 const OTHER_FILE_SYSTEM: Effect = Effect::Never("this file system is used through POSIX here");
 const DIRECTIVE: Effect = Effect::Never("describes storage the library does not manage");
 
@@ -198,15 +197,15 @@ pub static TABLE: &[Row] = &[
         "romio_lustre_coll_threshold",
         Kind::Size(0),
         "",
-        COLLECTIVE,
-        "Request size from which collective calls are not buffered; 0 buffers all.",
+        Effect::Now,
+        "Average size of the pieces from which collective calls are not buffered where that is automatic, on every file system; 0 buffers all; 64 KiB if nothing is said.",
     ),
     Row::new(
         "romio_lustre_ds_in_coll",
         Kind::Toggle,
         "",
-        COLLECTIVE,
-        "Data sieving inside collective calls.",
+        Effect::Now,
+        "Data sieving inside collective writes, on every file system: disable writes no holes back, else it is as romio_ds_write says.",
     ),
     Row::new(
         "aggregator_placement_stride",
@@ -387,14 +386,32 @@ pub static TABLE: &[Row] = &[
     )
     .aliases(&["fs_lustre_lock_algorithm"])
     .variables(&["OMPI_MCA_fs_ufs_lock_algorithm", "OMPI_MCA_fs_lustre_lock_algorithm"]),
-    Row::new("direct_read", Kind::Boolean, "", PAGE_CACHE, "Read past the page cache.")
-        .variables(&["MPIO_DIRECT_READ"])
-        .at_open(),
-    Row::new("direct_write", Kind::Boolean, "", PAGE_CACHE, "Write past the page cache.")
-        .variables(&["MPIO_DIRECT_WRITE"])
-        .at_open(),
-    Row::new("direct_io", Kind::Boolean, "", PAGE_CACHE, "Read and write past the page cache.")
-        .at_open(),
+    Row::new(
+        "direct_read",
+        Kind::Boolean,
+        "",
+        Effect::Now,
+        "Read past the page cache: whole pages in the middle of each system call; its ends, NFS, and Lustre and GPFS where they are told of accesses ahead, go through it.",
+    )
+    .variables(&["MPIO_DIRECT_READ"])
+    .at_open(),
+    Row::new(
+        "direct_write",
+        Kind::Boolean,
+        "",
+        Effect::Now,
+        "Write past the page cache, likewise.",
+    )
+    .variables(&["MPIO_DIRECT_WRITE"])
+    .at_open(),
+    Row::new(
+        "direct_io",
+        Kind::Boolean,
+        "",
+        Effect::Now,
+        "Read and write past the page cache, likewise.",
+    )
+    .at_open(),
     // What the application says about itself and its file.
     Row::new(
         "access_style",

@@ -96,6 +96,8 @@ counters! {
     LockWaits = "lock_waits",
     /// Calls of fsync.
     Syncs = "syncs",
+    /// Bytes that went past the page cache.
+    UncachedBytes = "uncached_bytes",
     /// Ranges that the file system was told of beforehand.
     Advices = "advices",
     /// Of these, refused.
@@ -183,6 +185,7 @@ impl Counters {
             (Counter::Locks, calls.locks),
             (Counter::LockWaits, calls.lock_waits),
             (Counter::Syncs, calls.syncs),
+            (Counter::UncachedBytes, calls.uncached_bytes),
             (Counter::Advices, calls.advised.told),
             (Counter::AdvicesRefused, calls.advised.refused),
         ];

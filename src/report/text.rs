@@ -107,12 +107,13 @@ fn execution(subject: &Subject) -> String {
         ("locks", Counter::Locks),
         ("waits for locks", Counter::LockWaits),
         ("syncs", Counter::Syncs),
+        ("bytes past the cache", Counter::UncachedBytes),
         ("advices", Counter::Advices),
         ("advices refused", Counter::AdvicesRefused),
     ];
     for (label, counter) in requests {
         let number = total.get(counter);
-        if number > 0 || !label.starts_with("alone") {
+        if number > 0 || !(label.starts_with("alone") || counter == Counter::UncachedBytes) {
             lines.add(label, number);
         }
     }

@@ -9,7 +9,7 @@ use super::ranks::{Simulated, simulate_refusing};
 use crate::driver::{Driver, Layout};
 use crate::engine::individual::{Access, Plan};
 use crate::engine::ranks::agree;
-use crate::engine::route::{Route, Wish, route};
+use crate::engine::route::{LARGE_PIECE, Route, Wish, route};
 use crate::engine::sieve::{Gate, Sieving};
 use crate::engine::two_phase::{
     Choice, Nodes, Overlap, Part, Partitioning, Ring, Shape, Transfer, explore, share_parts,
@@ -152,7 +152,7 @@ impl Case {
         let access = Access { direction, view: &view, position, memory, plan, gate };
         let nodes = &self.nodes;
         let (access, parts, all) = share_parts(ranks, nodes, Ok(access), Part::of).await?;
-        if route(&all, Wish::Always) != Route::TwoPhase {
+        if route(&all, Wish::Always, LARGE_PIECE) != Route::TwoPhase {
             assert_eq!(all.size, 0, "no common way for {all:?}");
             return Ok(0);
         }
