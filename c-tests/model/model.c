@@ -338,6 +338,7 @@ int PMPI_Issend(const void *bytes, int count, uintptr_t type, int to, int tag, u
     if (state) {
         __atomic_add_fetch(&state->counts[MESSAGES], 1, __ATOMIC_RELAXED);
         __atomic_add_fetch(&state->counts[MESSAGE_BYTES], (uint64_t)count, __ATOMIC_RELAXED);
+        record("message to %d about window %d", to, tag);
     }
     int (*next)(const void *, int, uintptr_t, int, int, uintptr_t, void *);
     *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Issend");

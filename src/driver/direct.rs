@@ -8,8 +8,9 @@
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use parking_lot::Mutex;
 
 use super::advice::Intent;
 use super::posix::{descriptor, status};
@@ -138,11 +139,11 @@ impl Direct {
 
     /// Why they do not.
     pub(super) fn reason(&self) -> Option<String> {
-        self.reason.lock().unwrap_or_else(|broken| broken.into_inner()).clone()
+        self.reason.lock().clone()
     }
 
     fn give_reason(&self, text: String) {
-        self.reason.lock().unwrap_or_else(|broken| broken.into_inner()).get_or_insert(text);
+        self.reason.lock().get_or_insert(text);
     }
 
     fn middle(&self, intent: Intent, offset: u64, length: u64) -> Option<(&Opening, Middle)> {

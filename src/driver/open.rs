@@ -13,7 +13,7 @@ use super::in_use::{self, InUse};
 use super::posix::{Counters, PosixFile, answer, descriptor, status};
 use super::remote::RemoteFile;
 use super::transfer::retry;
-use super::{Driver, Layout, SieveStrides, gpfs, lustre, prefetch, servers};
+use super::{Driver, Layout, SieveStrides, gpfs, kernel, lustre, servers};
 use crate::error::{Class, Doing, Error, Result};
 
 /// How a file is to be opened.
@@ -270,7 +270,7 @@ fn prepare(
         Kind::Nfs => (Layout { alignment: page_size().max(plain.alignment), ..plain }, None),
         Kind::Ufs => {
             let layout = servers::layout(file).unwrap_or(plain);
-            (layout, prefetch::Readahead::prepare(tuning.prefetch))
+            (layout, kernel::Kernel::prepare(tuning))
         }
     }
 }

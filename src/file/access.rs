@@ -221,21 +221,22 @@ impl File {
     }
 
     pub(super) fn count(&self, direction: Direction, done: &Done) {
-        let counter = match (done.how, direction) {
-            (How::Direct, _) => Counter::Direct,
-            (How::Gathered, _) => Counter::Gathered,
-            (How::Vectored, _) => Counter::Vectored,
-            (How::Sieved, Direction::Read) => Counter::ReadWindows,
-            (How::Sieved, Direction::Write) => Counter::WriteWindows,
-            (How::Exchanged, _) => Counter::Exchanged,
+        let way = match done.how {
+            How::Direct => Some(Counter::Direct),
+            How::Gathered => Some(Counter::Gathered),
+            How::Vectored => Some(Counter::Vectored),
+            How::Exchanged => Some(Counter::Exchanged),
+            How::Sieved => None,
         };
-        let extra = match direction {
-            Direction::Read => Counter::ReadWindowExtraBytes,
-            Direction::Write => Counter::WriteWindowExtraBytes,
+        if let Some(way) = way {
+            self.counters.add(way, 1);
+        }
+        let (windows, extra) = match direction {
+            Direction::Read => (Counter::ReadWindows, Counter::ReadWindowExtraBytes),
+            Direction::Write => (Counter::WriteWindows, Counter::WriteWindowExtraBytes),
         };
-        let times = if done.how == How::Sieved { done.windows } else { 1 };
-        self.counters.add(counter, times);
-        if done.extra_bytes > 0 {
+        if done.windows > 0 {
+            self.counters.add(windows, done.windows);
             self.counters.add(extra, done.extra_bytes);
         }
         if done.bounced {

@@ -1,7 +1,7 @@
 //! Which ranks access the file in collective calls, where somebody has asked for certain ones.
 
 use crate::driver::Layout;
-use crate::engine::ranks::share;
+use crate::engine::ranks::{Ranks, share};
 use crate::engine::two_phase::Nodes;
 use crate::error::Result;
 use crate::hint::Hints;
@@ -15,9 +15,14 @@ pub(super) struct Homes {
 }
 
 impl Homes {
-    /// Asks every rank about its host, if the hints need to know. Collective then.
-    pub(super) fn ask(ranks: &Communicator, hints: &Hints) -> Result<Option<Homes>> {
-        if hints.cb_nodes.is_none() && hints.cb_config_list.is_none() {
+    /// Asks every rank about its host, if the hints or the layout need to know. Collective then.
+    pub(super) fn ask(
+        ranks: &Communicator,
+        hints: &Hints,
+        layout: Layout,
+    ) -> Result<Option<Homes>> {
+        let asked = hints.cb_nodes.is_some() || hints.cb_config_list.is_some();
+        if !asked && along_stripes(hints, layout, ranks.size()).is_none() {
             return Ok(None);
         }
         let list = hints.cb_config_list.as_deref().unwrap_or("*:*");
@@ -38,25 +43,28 @@ pub(super) fn aggregators(
     homes: &Option<Homes>,
     size: usize,
 ) -> Option<Vec<usize>> {
-    let striped = layout.stripe_size > 1 && layout.stripe_count > 1;
-    let ratio = hints.lustre_co_ratio.or(hints.nodes_multiplier).filter(|_| striped);
-    let along_stripes = match ratio {
-        Some(ratio) => Some(ratio.saturating_mul(layout.stripe_count)),
-        // Half of the ranks did best where writers of one server do not disturb each other.
-        None if layout.shared_servers && hints.cb_nodes.is_none() => Some((size as u64 / 2).max(1)),
-        None => None,
-    };
-    let most = match (hints.cb_nodes, along_stripes) {
+    let most = match (hints.cb_nodes, along_stripes(hints, layout, size)) {
         (None, None) => usize::MAX,
         (None, Some(most)) | (Some(most), None) => most as usize,
         (Some(one), Some(other)) => one.min(other) as usize,
     };
-    let mut ranks = match homes {
-        Some(homes) => homes.nodes.spread(|node| homes.most[node]),
-        None => (0..size).collect(),
+    let ranks = match homes {
+        Some(homes) => homes.nodes.choose(most, |node| homes.most[node]),
+        None => Nodes::one(size).choose(most, |_| size),
     };
-    ranks.truncate(most);
     (!ranks.is_empty() && ranks.len() < size).then_some(ranks)
+}
+
+/// Most aggregators, where the stripes of the file are a reason.
+fn along_stripes(hints: &Hints, layout: Layout, size: usize) -> Option<u64> {
+    let striped = layout.stripe_size > 1 && layout.stripe_count > 1;
+    let ratio = hints.lustre_co_ratio.or(hints.nodes_multiplier).filter(|_| striped);
+    match ratio {
+        Some(ratio) => Some(ratio.saturating_mul(layout.stripe_count)),
+        // Half of the ranks did best where writers of one server do not disturb each other.
+        None if layout.shared_servers && hints.cb_nodes.is_none() => Some((size as u64 / 2).max(1)),
+        None => None,
+    }
 }
 
 /// Most aggregators on a host, as a list in ROMIO's words says: `host:count`, separated by commas,

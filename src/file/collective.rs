@@ -141,7 +141,7 @@ impl File {
         let (choice, sieves) = (said.choice(transfer), said.sieves);
         let territory = block_on(&self.ranks, explore(&self.ranks, groups, parts, all))?;
         let mut shape = Shape::new(self.ranks.rank(), territory, all, groups);
-        let everybody = || groups.spread(|_| usize::MAX);
+        let everybody = || groups.choose(usize::MAX, |_| usize::MAX);
         if said.aggregators.is_some() || said.partitioning.is_some() {
             let aggregators = said.aggregators.unwrap_or_else(everybody);
             shape = shape.divided(choice.partitioning, aggregators, said.layout);

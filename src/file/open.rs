@@ -115,7 +115,7 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let view = FileView::of_bytes()?;
     let shared_pointer = shared_pointer(ranks, start)?;
     start_together(ranks, &*driver, &wish.hints)?;
-    let homes = Homes::ask(ranks, &wish.hints)?;
+    let homes = Homes::ask(ranks, &wish.hints, layout)?;
     let somebody_sieves = answers.most(sieved) != 0;
     let all_multiple = answers.most(not_multiple) == 0;
     Ok(Opened {

@@ -348,7 +348,7 @@ pub static TABLE: &[Row] = &[
         Kind::Boolean,
         "",
         Effect::Now,
-        "On GPFS, aggregators declare the part of the file they access, and free it afterwards.",
+        "Aggregators declare the part of the file they access, and free it afterwards; where it is not GPFS, Linux is told to read it ahead or to begin to write it out.",
     )
     .variables(&["ROMIO_GPFS_DECLARE_ACCESS"])
     .at_open(),

@@ -77,8 +77,7 @@ impl Case {
             overlap: OVERLAPS[random.below(6) as usize],
         };
         let most = 1 + random.below(size) as usize;
-        let spread = nodes.spread(|_| most);
-        let count = 1 + random.below(spread.len() as u64) as usize;
+        let aggregators = nodes.choose(1 + random.below(size) as usize, |_| most);
         let stripe_size = if random.one_in(2) { 1 } else { 60 + random.below(600) };
         Case {
             ranks,
@@ -95,7 +94,7 @@ impl Case {
             locked_writes: random.one_in(3),
             sieve_stride: if random.one_in(2) { 0 } else { random.below(200) },
             choice,
-            aggregators: (!random.one_in(4)).then(|| spread[..count].to_vec()),
+            aggregators: (!random.one_in(4)).then_some(aggregators),
         }
     }
 

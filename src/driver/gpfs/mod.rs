@@ -8,8 +8,9 @@ mod prefetch;
 use std::io;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use parking_lot::Mutex;
 
 use self::abi::{AccessRange, ClearFileCache, DataShipMap, DataShipStart, DataShipStop};
 use self::abi::{FineGrainWriteSharing, FreeRange};
@@ -72,7 +73,7 @@ impl Blocks {
     }
 
     fn give_reason(&self, text: String) {
-        self.reason.lock().unwrap_or_else(|broken| broken.into_inner()).get_or_insert(text);
+        self.reason.lock().get_or_insert(text);
     }
 
     fn start(&self, shipping: &Shipping, openings: usize) -> List {
@@ -88,7 +89,7 @@ impl Blocks {
 
     fn told_of_reads(&self, file: BorrowedFd, act: impl FnOnce(&mut Prefetch) -> Option<List>) {
         let Some(prefetch) = &self.prefetch else { return };
-        let mut prefetch = prefetch.lock().unwrap_or_else(|broken| broken.into_inner());
+        let mut prefetch = prefetch.lock();
         if let Some(list) = act(&mut prefetch) {
             let answer = self.tell(file, list);
             prefetch.heard(answer.as_ref());
@@ -156,7 +157,7 @@ impl Advisor for Blocks {
     }
 
     fn reason(&self) -> Option<String> {
-        self.reason.lock().unwrap_or_else(|broken| broken.into_inner()).clone()
+        self.reason.lock().clone()
     }
 
     fn advised(&self) -> Advised {

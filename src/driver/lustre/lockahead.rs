@@ -7,8 +7,9 @@
 use std::io;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use parking_lot::Mutex;
 
 use super::abi::{self, Ladvise, MOST_ADVICES};
 use super::{Stripes, calls};
@@ -108,8 +109,7 @@ impl Lockahead {
         }
         if self.active.swap(false, Relaxed) {
             let _ = expand(file, true);
-            *self.reason.lock().unwrap_or_else(|broken| broken.into_inner()) =
-                Some(cause.to_string());
+            *self.reason.lock() = Some(cause.to_string());
         }
     }
 }
@@ -146,7 +146,7 @@ impl Advisor for Lockahead {
     }
 
     fn reason(&self) -> Option<String> {
-        let reason = self.reason.lock().unwrap_or_else(|broken| broken.into_inner()).clone();
+        let reason = self.reason.lock().clone();
         reason.map(|reason| format!("locks are not asked for ahead: {reason}"))
     }
 

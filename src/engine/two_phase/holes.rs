@@ -5,6 +5,8 @@
 //! holes of that neighbourhood are read first and the whole is written at once.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::driver::Driver;
 use crate::engine::individual::Plan;
@@ -26,6 +28,17 @@ pub struct Filled {
     pub start: u64,
     /// The window within the slot.
     pub inside: Range<usize>,
+    /// Where it is counted what was read back.
+    pub sieved: Arc<Sieved>,
+}
+
+/// What was read and written though nobody has filled it.
+#[derive(Debug, Default)]
+pub struct Sieved {
+    /// Stretches with holes.
+    pub stretches: AtomicU64,
+    /// Bytes of the holes.
+    pub bytes: AtomicU64,
 }
 
 impl Filled {
@@ -88,8 +101,10 @@ impl Filled {
         gate.alone(driver, offset, range.len() as u64, || {
             let found = driver.read_at(offset, &[there])? as usize;
             there.skip(found).zero();
+            self.sieved.stretches.fetch_add(1, Relaxed);
             let mut hole = range.start;
             for run in self.marks.runs(range.clone()) {
+                self.sieved.bytes.fetch_add((run.start - hole) as u64, Relaxed);
                 let place =
                     |piece: Piece, base: usize| piece.skip(hole - base).take(run.start - hole);
                 copy_between(place(self.bytes, 0), place(there, range.start));
@@ -106,8 +121,9 @@ mod tests {
     use crate::engine::sieve::Sieving;
     use crate::sim::disk::Disk;
 
-    /// What the file holds after runs of 8 bytes were written, and by how many calls.
-    fn written(runs: &[usize], stride: u64) -> (Vec<u8>, usize) {
+    /// What the file holds after runs of 8 bytes were written, by how many calls, and what of that
+    /// had to be read.
+    fn written(runs: &[usize], stride: u64) -> (Vec<u8>, usize, (u64, u64)) {
         let disk = Disk::with(vec![7; 200]);
         let (mut bytes, mut marks) = (vec![1; 1024], vec![0; 128]);
         let bytes = Piece::of_mut(&mut bytes);
@@ -115,24 +131,26 @@ mod tests {
         for &run in runs {
             marks.set_range(run..run + 8);
         }
-        let filled = Filled { bytes, marks, start: 0, inside: 0..1024 };
+        let sieved = Arc::new(Sieved::default());
+        let filled = Filled { bytes, marks, start: 0, inside: 0..1024, sieved: sieved.clone() };
         let plan = Plan { write: Sieving { stride, buffer_size: 0 }, ..Plan::default() };
         filled.write(&disk, &plan, &Gate::default()).unwrap();
         assert_eq!(disk.locks_left(), 0);
-        (disk.bytes.lock().clone(), disk.calls())
+        let sieved = (sieved.stretches.load(Relaxed), sieved.bytes.load(Relaxed));
+        (disk.bytes.lock().clone(), disk.calls(), sieved)
     }
 
     #[test]
     fn holes_keep_what_they_hold_and_near_runs_are_one_write() {
         let runs = [0, 16, 32, 48, 160, 600, 640, 648];
-        let (by_runs, calls) = written(&runs, 0);
-        assert_eq!(calls, 7, "two runs that touch are one");
+        let (by_runs, calls, sieved) = written(&runs, 0);
+        assert_eq!((calls, sieved), (7, (0, 0)), "two runs that touch are one");
         assert_eq!(by_runs.len(), 656);
         assert_eq!(
             written(&runs, 16),
-            (by_runs.clone(), 5),
+            (by_runs.clone(), 5, (1, 24)),
             "a read and a write for the first four"
         );
-        assert_eq!(written(&runs, 512), (by_runs, 2));
+        assert_eq!(written(&runs, 512), (by_runs, 2, (1, 656 - 64)));
     }
 }

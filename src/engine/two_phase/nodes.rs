@@ -97,17 +97,27 @@ impl Nodes {
         ranks[(index / self.count() as u64 % ranks.len() as u64) as usize]
     }
 
-    /// Ranks of every node in turn, at most `most(node)` of each: the order in which they become
-    /// aggregators.
-    pub fn spread(&self, most: impl Fn(usize) -> usize) -> Vec<usize> {
-        let rounds = self.ranks.iter().map(Vec::len).max().unwrap_or(0);
-        let node = |round: usize, node: usize| match round < most(node) {
-            true => self.ranks[node].get(round).copied(),
-            false => None,
+    /// At most `count` ranks, as many on each node as on any other, but at most `most(node)`: those
+    /// that become aggregators. In their own order, as what they write often is in the file: so the
+    /// owner of a part of the file tends to live where its bytes are.
+    pub fn choose(&self, count: usize, most: impl Fn(usize) -> usize) -> Vec<usize> {
+        let room = |node: usize| most(node).min(self.ranks[node].len());
+        let mut quotas = vec![0; self.count()];
+        let mut left = count;
+        while left > 0 {
+            let open: Vec<usize> = (0..self.count()).filter(|&n| quotas[n] < room(n)).collect();
+            let now = open.len().min(left);
+            (0..now).for_each(|i| quotas[open[i * open.len() / now]] += 1);
+            left = if now == 0 { 0 } else { left - now };
+        }
+        let evenly = |ranks: &[usize], quota: usize| -> Vec<usize> {
+            (0..quota).map(|i| ranks[i * ranks.len() / quota]).collect()
         };
-        (0..rounds)
-            .flat_map(|round| (0..self.count()).filter_map(move |n| node(round, n)))
-            .collect()
+        let chosen = self.ranks.iter().zip(quotas);
+        let mut chosen: Vec<usize> =
+            chosen.flat_map(|(ranks, quota)| evenly(ranks, quota)).collect();
+        chosen.sort_unstable();
+        chosen
     }
 }
 
@@ -120,9 +130,17 @@ mod tests {
         let nodes = Nodes::new(&[0, 1, 0, 1, 0]);
         assert_eq!(nodes.count(), 2);
         assert_eq!((nodes.of(2), nodes.of(3)), (0, 1));
-        assert_eq!(nodes.spread(|_| 9), [0, 1, 2, 3, 4]);
-        assert_eq!(nodes.spread(|node| 1 + node), [0, 1, 3]);
-        assert_eq!(nodes.spread(|_| 0), []);
+        assert_eq!(nodes.choose(9, |_| 9), [0, 1, 2, 3, 4]);
+        assert_eq!(nodes.choose(9, |node| 1 + node), [0, 1, 3]);
+        assert_eq!(nodes.choose(2, |_| 9), [0, 1]);
+        assert_eq!(nodes.choose(3, |_| 9), [0, 1, 2]);
+        assert_eq!(nodes.choose(9, |_| 0), []);
+        assert_eq!(nodes.choose(0, |_| 9), []);
+        // Fewer than nodes: not the first ones, but some of all places.
+        assert_eq!(Nodes::in_blocks(16, 2).choose(4, |_| 9), [0, 4, 8, 12]);
+        assert_eq!(Nodes::in_blocks(16, 4).choose(8, |_| 9), [0, 2, 4, 6, 8, 10, 12, 14]);
+        assert_eq!(Nodes::in_turn(8, 4).choose(4, |_| 9), [0, 1, 2, 3]);
+        assert_eq!(Nodes::one(8).choose(3, |_| 9), [0, 2, 5]);
         assert_eq!(Nodes::one(3), Nodes::new(&[0, 0, 0]));
         assert_eq!(Nodes::each(3), Nodes::new(&[0, 1, 2]));
         assert_eq!(Nodes::in_blocks(5, 2), Nodes::new(&[0, 0, 2, 2, 4]));

@@ -142,7 +142,7 @@ mod tests {
             (0..RANKS as u64).map(|rank| rank * 8..(1 << 30) + rank * 8).collect();
         let leaders: Vec<usize> = (0..RANKS).map(|rank| rank / ON_A_NODE * ON_A_NODE).collect();
         let nodes = Nodes::new(&leaders);
-        let aggregators: Vec<usize> = nodes.spread(|_| 1)[..64].to_vec();
+        let aggregators: Vec<usize> = nodes.choose(64, |_| 1);
         // One group on each of the 256 nodes, or 512 in all as Kang et al. have it.
         assert_eq!(count(&nodes, &parts, aggregators.clone()), (255, 2 * 255));
         let groups = nodes.split(512);

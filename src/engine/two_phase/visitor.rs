@@ -1,7 +1,10 @@
 //! One rank's work at a window: between its memory, the window and the file.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
 use super::Shape;
-use super::holes::Filled;
+use super::holes::{Filled, Sieved};
 use super::ring::Slot;
 use super::windows::Window;
 use crate::driver::Driver;
@@ -25,7 +28,8 @@ pub struct Visitor<'a, 'b> {
     ended: Option<u64>,
     /// The first failure.
     verdict: Result<()>,
-    done: Done,
+    /// By whichever thread.
+    sieved: Arc<Sieved>,
 }
 
 impl<'a, 'b> Visitor<'a, 'b> {
@@ -44,15 +48,19 @@ impl<'a, 'b> Visitor<'a, 'b> {
             scratch: None,
             ended: None,
             verdict: Ok(()),
-            done: Done::new(How::Exchanged),
+            sieved: Arc::default(),
         }
     }
 
     /// What became of it all.
-    pub fn finish(mut self) -> Result<Done> {
+    pub fn finish(self) -> Result<Done> {
         let end = self.ended.unwrap_or(self.access.position + self.access.memory.size());
-        self.done.size = end - self.access.position;
-        self.verdict.map(|()| self.done)
+        self.verdict.map(|()| Done {
+            size: end - self.access.position,
+            windows: self.sieved.stretches.load(Relaxed),
+            extra_bytes: self.sieved.bytes.load(Relaxed),
+            ..Done::new(How::Exchanged)
+        })
     }
 
     /// Remembers the first failure: a rank whose work fails goes on with its visits, so that nobody
@@ -134,7 +142,6 @@ impl<'a, 'b> Visitor<'a, 'b> {
     /// Writes what is marked, and takes the marks away.
     pub fn write_out(&mut self, slot: &Slot<'_>, window: &Window) {
         let written = self.writing(slot, window)(self.driver);
-        self.done.windows += 1;
         self.note(written);
     }
 
@@ -146,7 +153,7 @@ impl<'a, 'b> Visitor<'a, 'b> {
     ) -> impl FnOnce(&dyn Driver) -> Result<()> + Send + 'static {
         let (bytes, marks) = (slot.bytes(), slot.marks(self.shape.grain));
         let (start, inside) = (self.shape.start_of(window), self.shape.inside(window));
-        let filled = Filled { bytes, marks, start, inside };
+        let filled = Filled { bytes, marks, start, inside, sieved: self.sieved.clone() };
         let (plan, gate) = (self.access.plan, self.access.gate.clone());
         let told = window.range.clone();
         move |driver| {
