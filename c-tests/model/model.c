@@ -22,6 +22,7 @@ struct state *state;
 struct opened opened[MOST_FDS];
 static char root[PATH_MAX];
 static int log_file = -1, own_client;
+static unsigned service;
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
@@ -45,6 +46,8 @@ __attribute__((constructor)) static void begin(void)
     if (memory == MAP_FAILED) return;
     state = memory;
     const char *ranks = getenv("MODEL_CLIENTS"), *name = getenv("MODEL_LOG");
+    const char *time = getenv("MODEL_SERVICE");
+    service = time ? (unsigned)atoi(time) : 0;
     own_client = rank_of_process() / (ranks ? atoi(ranks) : 1);
     if (name) log_file = NEXT(open)(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
@@ -291,10 +294,18 @@ static uint64_t total(const struct iovec *pieces, int count)
     return sum;
 }
 
+/* An access that takes its time lets those of other clients come between, as on several processors. */
+static int admit(int fd, enum mode mode, uint64_t offset, uint64_t length)
+{
+    int refused = before_access(fd, mode, offset, length);
+    if (service) usleep(service);
+    return refused;
+}
+
 #define ACCESS(name, mode, length, parameters, values)                        \
     ssize_t name parameters                                                   \
     {                                                                         \
-        int refused = of_descriptor(fd) ? before_access(fd, mode, (uint64_t)offset, length) : 0; \
+        int refused = of_descriptor(fd) ? admit(fd, mode, (uint64_t)offset, length) : 0; \
         if (refused) {                                                        \
             errno = -refused;                                                 \
             return -1;                                                        \

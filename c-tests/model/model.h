@@ -4,6 +4,7 @@
  *     MODEL_STATE    a file for what all ranks share: layouts, locks, counts
  *     MODEL_LOG      where each request is written down, one line each
  *     MODEL_CLIENTS  how many ranks are one client node; default 1
+ *     MODEL_SERVICE  microseconds that an access takes; default 0
  *     MODEL_LAYOUT   BYTESxCOUNT of new files, or `composite`, or `metadata` (the first part on the metadata server)
  *     MODEL_FAIL     failures joined by commas, see lustre.c and gpfs.c; statfs: the file system is not recognised, only named */
 #ifndef MODEL_H

@@ -3,7 +3,7 @@
  *     1d        each rank has one stretch of BYTES; collective
  *     2d        tiles of a matrix, 16 rows of BYTES / 16; collective
  *     holes     each rank has 64 bytes of every 256, in turn; collective
- *     alone1d   as 1d, each rank for itself, in TIMES pieces of BYTES / 4
+ *     alone1d   as 1d, each rank for itself
  *     alone2d   as 2d, each rank for itself
  *     reads     scattered pieces, read by each rank for itself */
 #include <mpi.h>
@@ -53,12 +53,8 @@ int main(int count, char **words)
     }
     for (int time = 0; time < times; time++) {
         for (int i = 0; i < bytes; i++) data[i] = (char)(i * 7 + rank * 31 + time);
-        int pieces = alone && !tiles ? 4 : 1;
-        for (int i = 0; i < pieces; i++) {
-            MPI_Offset at = (MPI_Offset)i * (bytes / pieces);
-            if (alone) CHECK(MPI_File_write_at(file, at, data + at, bytes / pieces, MPI_BYTE, MPI_STATUS_IGNORE));
-            else CHECK(MPI_File_write_at_all(file, at, data + at, bytes / pieces, MPI_BYTE, MPI_STATUS_IGNORE));
-        }
+        if (alone) CHECK(MPI_File_write_at(file, 0, data, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+        else CHECK(MPI_File_write_at_all(file, 0, data, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
         MPI_Barrier(MPI_COMM_WORLD);
     }
     if (!strcmp(kind, "reads") || getenv("MODEL_READ")) {
