@@ -44,6 +44,7 @@ pub(super) fn aggregators(
     size: usize,
 ) -> Option<Vec<usize>> {
     let most = match (hints.cb_nodes, along_stripes(hints, layout, size)) {
+        (None, None) if homes.is_none() => return None,
         (None, None) => usize::MAX,
         (None, Some(most)) | (Some(most), None) => most as usize,
         (Some(one), Some(other)) => one.min(other) as usize,

@@ -101,24 +101,33 @@ impl Nodes {
     /// that become aggregators. In their own order, as what they write often is in the file: so the
     /// owner of a part of the file tends to live where its bytes are.
     pub fn choose(&self, count: usize, most: impl Fn(usize) -> usize) -> Vec<usize> {
-        let room = |node: usize| most(node).min(self.ranks[node].len());
-        let mut quotas = vec![0; self.count()];
-        let mut left = count;
-        while left > 0 {
-            let open: Vec<usize> = (0..self.count()).filter(|&n| quotas[n] < room(n)).collect();
-            let now = open.len().min(left);
-            (0..now).for_each(|i| quotas[open[i * open.len() / now]] += 1);
-            left = if now == 0 { 0 } else { left - now };
-        }
-        let evenly = |ranks: &[usize], quota: usize| -> Vec<usize> {
-            (0..quota).map(|i| ranks[i * ranks.len() / quota]).collect()
+        let rooms = self.ranks.iter().enumerate().map(|(node, ranks)| most(node).min(ranks.len()));
+        let quotas = quotas(count, &rooms.collect::<Vec<_>>());
+        let evenly = |(ranks, quota): (&Vec<usize>, usize)| -> Vec<usize> {
+            (0..quota).map(|place| ranks[place * ranks.len() / quota]).collect()
         };
-        let chosen = self.ranks.iter().zip(quotas);
-        let mut chosen: Vec<usize> =
-            chosen.flat_map(|(ranks, quota)| evenly(ranks, quota)).collect();
+        let mut chosen: Vec<usize> = self.ranks.iter().zip(quotas).flat_map(evenly).collect();
         chosen.sort_unstable();
         chosen
     }
+}
+
+/// Deals `count` to all as evenly as their rooms allow; what does not go round goes to some of all
+/// places.
+fn quotas(count: usize, rooms: &[usize]) -> Vec<usize> {
+    let mut quotas = vec![0; rooms.len()];
+    let mut left = count.min(rooms.iter().sum());
+    while left > 0 {
+        let open: Vec<usize> = (0..rooms.len()).filter(|&i| quotas[i] < rooms[i]).collect();
+        let (each, takers) = ((left / open.len()).max(1), open.len().min(left));
+        for taker in 0..takers {
+            let taker = open[taker * open.len() / takers];
+            let more = each.min(rooms[taker] - quotas[taker]);
+            quotas[taker] += more;
+            left -= more;
+        }
+    }
+    quotas
 }
 
 #[cfg(test)]
@@ -141,6 +150,9 @@ mod tests {
         assert_eq!(Nodes::in_blocks(16, 4).choose(8, |_| 9), [0, 2, 4, 6, 8, 10, 12, 14]);
         assert_eq!(Nodes::in_turn(8, 4).choose(4, |_| 9), [0, 1, 2, 3]);
         assert_eq!(Nodes::one(8).choose(3, |_| 9), [0, 2, 5]);
+        assert_eq!(quotas(usize::MAX, &[1 << 20, 0, 3]), [1 << 20, 0, 3]);
+        assert_eq!(quotas(20, &[3, 100, 3, 100]), [3, 7, 3, 7]);
+        assert_eq!(quotas(5, &[]), []);
         assert_eq!(Nodes::one(3), Nodes::new(&[0, 0, 0]));
         assert_eq!(Nodes::each(3), Nodes::new(&[0, 1, 2]));
         assert_eq!(Nodes::in_blocks(5, 2), Nodes::new(&[0, 0, 2, 2, 4]));
