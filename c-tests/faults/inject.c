@@ -1,4 +1,4 @@
-/* A preload that makes calls of libmpiio_rs.so into the C library fail, one chosen position at a time.
+/* A preload that makes calls of the library into the C library fail, one chosen position at a time.
  *
  *     FAULT=RANK:CALLS:NTH[+]:ACTION
  *
@@ -63,18 +63,20 @@ static uintptr_t library_start, library_end;
 
 /* ---- who calls -------------------------------------------------------------------------------------------------- */
 
-static int find_library(struct dl_phdr_info *object, size_t size, void *unused)
+/* The library is what the program's calls of MPI_File_open reach, whatever its file is called. */
+static int find_library(struct dl_phdr_info *object, size_t size, void *entry)
 {
-    (void)size, (void)unused;
-    if (!strstr(object->dlpi_name, "libmpiio_rs")) return 0;
+    (void)size;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &object->dlpi_phdr[i];
-        if (header->p_type == PT_LOAD && header->p_flags & PF_X) {
-            library_start = object->dlpi_addr + header->p_vaddr;
-            library_end = library_start + header->p_memsz;
+        uintptr_t start = object->dlpi_addr + header->p_vaddr, end = start + header->p_memsz;
+        if (header->p_type == PT_LOAD && header->p_flags & PF_X && (uintptr_t)entry >= start && (uintptr_t)entry < end) {
+            library_start = start;
+            library_end = end;
+            return 1;
         }
     }
-    return 1;
+    return 0;
 }
 
 static int is_library(const void *caller)
@@ -156,7 +158,10 @@ int inject_arm(const char *text)
     atomic_store(&fault.armed, 0);
     fault.seen = fault.fired = 0;
     *fault.call = 0;
-    if (!library_end) dl_iterate_phdr(find_library, NULL);
+    if (!library_end && !dl_iterate_phdr(find_library, dlsym(RTLD_DEFAULT, "MPI_File_open"))) {
+        fprintf(stderr, "nobody has MPI_File_open: no call would ever fail\n");
+        abort();
+    }
     int answer = text ? parse(text, rank ? atoi(rank) : 0) : -1;
     atomic_store(&fault.armed, answer == 1);
     return answer != 0;
