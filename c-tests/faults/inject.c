@@ -206,8 +206,24 @@ __attribute__((constructor)) static void begin(void)
 
 SIMPLE(SYNC, int, fsync, (int fd), (fd))
 SIMPLE(SYNC, int, fdatasync, (int fd), (fd))
-SIMPLE(SIZE, int, ftruncate, (int fd, off_t size), (fd, size))
-SIMPLE(SIZE, int, ftruncate64, (int fd, off_t size), (fd, size))
+static int is_memory(int fd)
+{
+    char path[64], target[16] = "";
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    static __typeof__(&readlink) look;
+    if (!look) look = (__typeof__(&readlink))dlsym(RTLD_NEXT, "readlink");
+    return look(path, target, sizeof target - 1) > 0 && strncmp(target, "/memfd:", 7) == 0;
+}
+
+#define RESIZING(name)                                                            \
+    int name(int fd, off_t size)                                                  \
+    {                                                                             \
+        NEXT(name);                                                               \
+        FAILS(SIZE, is_memory(fd) ? "size of shared memory" : #name)              \
+        return next(fd, size);                                                    \
+    }
+RESIZING(ftruncate)
+RESIZING(ftruncate64)
 SIMPLE(SIZE, int, fallocate, (int fd, int mode, off_t offset, off_t size), (fd, mode, offset, size))
 SIMPLE(SIZE, int, fallocate64, (int fd, int mode, off_t offset, off_t size), (fd, mode, offset, size))
 SIMPLE(STAT, int, fstat, (int fd, struct stat *status), (fd, status))

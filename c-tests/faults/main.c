@@ -120,8 +120,8 @@ static int class_for(int error)
 static int can_be_survived(const struct row *row, const char *call)
 {
     static const char *const calls[] = {
-        "open of a system file", "read of a system file", "statfs", "stat64", "statx", "readlink", "realpath", "dup", "close",
-        "allocation", "pthread_create",
+        "open of a system file", "read of a system file", "size of shared memory", "statfs", "stat64", "statx", "readlink",
+        "realpath", "dup", "close", "allocation", "pthread_create",
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (strcmp(call, calls[i]) == 0) return 1;

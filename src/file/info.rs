@@ -5,7 +5,7 @@ use super::{File, State};
 use crate::engine::ranks::{Answers, Place, Ranks, Survey};
 use crate::error::Result;
 use crate::hint::{Facts, Override, Request};
-use crate::mpi::Info;
+use crate::mpi::{self, Info};
 use crate::run::{Communicator, block_on};
 
 impl File {
@@ -50,6 +50,11 @@ impl File {
             value: if state.hints.data_shipping { "false" } else { "off" }.to_string(),
             why,
         });
+        let stays = (state.hints.progress && !mpi::can_promise()).then(|| Override {
+            key: "mpiio_rs_progress",
+            value: "none".to_string(),
+            why: "below MPI_THREAD_MULTIPLE this MPI calls nobody while it waits".to_string(),
+        });
         let cached = driver.as_ref().and_then(|driver| driver.why_cached());
         let hints = &state.hints;
         let direct = [
@@ -71,7 +76,7 @@ impl File {
             aggregators: aggregators(&state.hints, layout, &self.homes, self.ranks.size())
                 .map(|ranks| ranks.into_iter().map(|rank| rank as u64).collect()),
             num_threads: Some(self.threads(state) as u64),
-            overrides: overrides.into_iter().chain(refused).chain(uncached).collect(),
+            overrides: overrides.into_iter().chain(refused).chain(stays).chain(uncached).collect(),
         }
     }
 
