@@ -217,7 +217,7 @@ impl File {
 
 impl Said {
     /// What all ranks do. A rank that was chosen to access the file does so itself, and puts are
-    /// made round by round; else the flow is the fastest on every machine seen so far.
+    /// made round by round; else the flow, which is the fastest for reads, for writes not always.
     fn choice(&self, transfer: Transfer) -> Choice {
         let rounds = self.aggregators.is_some() || transfer != Transfer::TwoSided;
         let overlap = match self.overlap {
