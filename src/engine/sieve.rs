@@ -137,9 +137,10 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn add(&self, cut: &Cut) {
+    /// Counts a window with so many bytes that nobody asked for.
+    pub fn add(&self, extra: usize) {
         self.windows.fetch_add(1, Relaxed);
-        self.extra_bytes.fetch_add((cut.span - cut.size) as u64, Relaxed);
+        self.extra_bytes.fetch_add(extra as u64, Relaxed);
     }
 
     /// Windows, extra bytes, bounced.
@@ -167,7 +168,7 @@ impl Job<'_> {
         let mut done = 0;
         while done < packed.len() {
             let cut = cut(view, cursor, packed.len() - done, self.buffer_size);
-            self.tally.add(&cut);
+            self.tally.add(cut.span - cut.size);
             let aside = aliasing::far_from(cut.offset as usize);
             let whole = scratch.piece(cut.span + aside).skip(aside);
             let window = Window::new(whole, cut.offset);
@@ -193,7 +194,7 @@ impl Job<'_> {
         let mut done = 0;
         while done < packed.len() {
             let cut = cut(view, cursor, packed.len() - done, self.buffer_size);
-            self.tally.add(&cut);
+            self.tally.add(cut.span - cut.size);
             let whole = scratch.piece(cut.span);
             let window = Window::new(whole, cut.offset);
             self.gate.alone(driver, cut.offset, cut.span as u64, || {

@@ -6,11 +6,10 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::driver::Driver;
 use crate::engine::individual::Plan;
-use crate::engine::sieve::Gate;
+use crate::engine::sieve::{Gate, Tally};
 use crate::error::Result;
 use crate::memory::{Marks, Piece, Scratch, copy_between};
 use crate::operation::Direction;
@@ -28,17 +27,8 @@ pub struct Filled {
     pub start: u64,
     /// The window within the slot.
     pub inside: Range<usize>,
-    /// Where it is counted what was read back.
-    pub sieved: Arc<Sieved>,
-}
-
-/// What was read and written though nobody has filled it.
-#[derive(Debug, Default)]
-pub struct Sieved {
-    /// Stretches with holes.
-    pub stretches: AtomicU64,
-    /// Bytes of the holes.
-    pub bytes: AtomicU64,
+    /// Counts what was read back.
+    pub tally: Arc<Tally>,
 }
 
 impl Filled {
@@ -101,15 +91,15 @@ impl Filled {
         gate.alone(driver, offset, range.len() as u64, || {
             let found = driver.read_at(offset, &[there])? as usize;
             there.skip(found).zero();
-            self.sieved.stretches.fetch_add(1, Relaxed);
-            let mut hole = range.start;
+            let (mut hole, mut extra) = (range.start, 0);
             for run in self.marks.runs(range.clone()) {
-                self.sieved.bytes.fetch_add((run.start - hole) as u64, Relaxed);
+                extra += run.start - hole;
                 let place =
                     |piece: Piece, base: usize| piece.skip(hole - base).take(run.start - hole);
                 copy_between(place(self.bytes, 0), place(there, range.start));
                 hole = run.end;
             }
+            self.tally.add(extra);
             driver.write_at(offset, &[self.bytes.skip(range.start).take(range.len())])
         })
     }
@@ -131,13 +121,13 @@ mod tests {
         for &run in runs {
             marks.set_range(run..run + 8);
         }
-        let sieved = Arc::new(Sieved::default());
-        let filled = Filled { bytes, marks, start: 0, inside: 0..1024, sieved: sieved.clone() };
+        let tally = Arc::new(Tally::default());
+        let filled = Filled { bytes, marks, start: 0, inside: 0..1024, tally: tally.clone() };
         let plan = Plan { write: Sieving { stride, buffer_size: 0 }, ..Plan::default() };
         filled.write(&disk, &plan, &Gate::default()).unwrap();
         assert_eq!(disk.locks_left(), 0);
-        let sieved = (sieved.stretches.load(Relaxed), sieved.bytes.load(Relaxed));
-        (disk.bytes.lock().clone(), disk.calls(), sieved)
+        let (windows, extra, _) = tally.total();
+        (disk.bytes.lock().clone(), disk.calls(), (windows, extra))
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! One rank's work at a window: between its memory, the window and the file.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use super::Shape;
-use super::holes::{Filled, Sieved};
+use super::holes::Filled;
 use super::ring::Slot;
 use super::windows::Window;
 use crate::driver::Driver;
 use crate::driver::advice::{Ahead, Intent};
 use crate::engine::individual::{Access, Done, How, STAGE_SIZE};
+use crate::engine::sieve::Tally;
 use crate::error::Result;
 use crate::memory::{self, Scratch};
 use crate::operation::Direction;
@@ -28,8 +28,8 @@ pub struct Visitor<'a, 'b> {
     ended: Option<u64>,
     /// The first failure.
     verdict: Result<()>,
-    /// By whichever thread.
-    sieved: Arc<Sieved>,
+    /// What was read back for writes, by whichever thread.
+    tally: Arc<Tally>,
 }
 
 impl<'a, 'b> Visitor<'a, 'b> {
@@ -48,17 +48,18 @@ impl<'a, 'b> Visitor<'a, 'b> {
             scratch: None,
             ended: None,
             verdict: Ok(()),
-            sieved: Arc::default(),
+            tally: Arc::default(),
         }
     }
 
     /// What became of it all.
     pub fn finish(self) -> Result<Done> {
         let end = self.ended.unwrap_or(self.access.position + self.access.memory.size());
+        let (windows, extra_bytes, _) = self.tally.total();
         self.verdict.map(|()| Done {
             size: end - self.access.position,
-            windows: self.sieved.stretches.load(Relaxed),
-            extra_bytes: self.sieved.bytes.load(Relaxed),
+            windows,
+            extra_bytes,
             ..Done::new(How::Exchanged)
         })
     }
@@ -153,7 +154,7 @@ impl<'a, 'b> Visitor<'a, 'b> {
     ) -> impl FnOnce(&dyn Driver) -> Result<()> + Send + 'static {
         let (bytes, marks) = (slot.bytes(), slot.marks(self.shape.grain));
         let (start, inside) = (self.shape.start_of(window), self.shape.inside(window));
-        let filled = Filled { bytes, marks, start, inside, sieved: self.sieved.clone() };
+        let filled = Filled { bytes, marks, start, inside, tally: self.tally.clone() };
         let (plan, gate) = (self.access.plan, self.access.gate.clone());
         let told = window.range.clone();
         move |driver| {
