@@ -287,8 +287,10 @@ pub fn simulate_refusing<T, F: Future<Output = T>>(
         })
         .collect();
     let mut results: Vec<Option<T>> = (0..size).map(|_| None).collect();
-    for _ in 0..100_000 {
-        for (index, slot) in running.iter_mut().enumerate() {
+    for turn in 0..100_000 {
+        // Now one is the first to get on, now another.
+        for index in (0..size).map(|step| (turn + step) % size) {
+            let slot = &mut running[index];
             let Some(future) = slot else { continue };
             let mut context = Context::from_waker(Waker::noop());
             if let Poll::Ready(result) = future.as_mut().poll(&mut context) {

@@ -10,7 +10,9 @@
 //! owner as one message; a window that was read goes to the other nodes as one message each.
 //!
 //! Nobody waits in a circle: all ranks go through the windows in one order, and what one waits for
-//! at a window depends on no later one.
+//! at a window depends on no later one. Nor is a full window forgotten: whoever needs its slot writes
+//! it, and the last windows are looked after by everybody who has come to the end, among them the
+//! one that was the last to fill them.
 //!
 //! That is the flow, in which windows are accessed by whoever has time. Where somebody is chosen to
 //! access the file, or an order of the steps, `stages.rs` goes through rounds of windows instead.
@@ -188,17 +190,22 @@ async fn flow<R: Ranks>(
 ) -> Result<Done> {
     let node = nodes.of(ranks.rank());
     let visitor = Visitor::new(driver, access, shape);
-    let mut walk = Walk { ranks, ring, nodes, node, shape, visitor, sent: VecDeque::new() };
+    let (behind, sent) = (VecDeque::new(), VecDeque::new());
+    let mut walk = Walk { ranks, ring, nodes, node, shape, visitor, behind, sent };
     let mut windows =
         Windows::new(&shape.territory, nodes, node, &shape.domains, shape.window_size);
     let mut count = 0;
     while let Some(window) = windows.next() {
         count += 1;
         match access.direction {
-            Direction::Write => walk.write(&window).await,
+            Direction::Write => {
+                walk.write(&window).await;
+                walk.leave_behind(window);
+            }
             Direction::Read => walk.read(&window, &windows).await,
         }
     }
+    while walk.write_full() {}
     walk.sent_all_but(0).await;
     ring.pass(count);
     walk.visitor.finish()
@@ -218,6 +225,8 @@ struct Walk<'a, 'b, R> {
     node: usize,
     shape: &'a Shape,
     visitor: Visitor<'a, 'b>,
+    /// Windows that it has been at and that may not have been written yet, as many as there are slots.
+    behind: VecDeque<Window>,
     /// Messages under way.
     sent: VecDeque<Underway<'a>>,
 }
@@ -240,7 +249,7 @@ impl<R: Ranks> Walk<'_, '_, R> {
             return;
         }
         let slot = self.ring.slot(window.number);
-        self.ranks.until(|| slot.is_free()).await;
+        self.make_room(&slot).await;
         if excuses {
             self.pass_on(&slot, window).await;
         }
@@ -267,17 +276,53 @@ impl<R: Ranks> Walk<'_, '_, R> {
     }
 
     /// A rank, or a node that a host stands for, has filled its part of the window. The last sends
-    /// it on its way.
+    /// it where it belongs. A window of this node's own is left to whoever has to wait for
+    /// something: the last to fill it is the one who is behind.
     async fn leave_filled(&mut self, slot: &Slot<'_>, window: &Window) {
-        if !slot.leave(window.visitors + window.guests.len() as u64) {
+        if !slot.leave(window.parts()) {
             return;
         }
-        if window.owner == self.node {
-            self.visitor.write_out(slot, window);
-            slot.release();
-        } else {
-            self.pass_on(slot, window).await;
+        match window.owner == self.node {
+            true => self.ring.bell().ring(),
+            false => self.pass_on(slot, window).await,
         }
+    }
+
+    /// Waits until a window may be put into the slot, and writes others meanwhile.
+    async fn make_room(&mut self, slot: &Slot<'_>) {
+        while !slot.is_free() {
+            if self.write_full() {
+                continue;
+            }
+            let full = || self.behind.iter().any(|window| self.is_full(window));
+            self.ranks.until(|| slot.is_free() || full()).await;
+        }
+    }
+
+    /// Writes a window that all have filled, if there is one that nobody writes.
+    fn write_full(&mut self) -> bool {
+        let full = |window: &Window| self.is_full(window) && self.ring.slot(window.number).claim();
+        let Some(place) = self.behind.iter().position(full) else { return false };
+        let window = &self.behind[place];
+        let slot = self.ring.slot(window.number);
+        self.visitor.write_out(&slot, window);
+        slot.release();
+        true
+    }
+
+    fn is_full(&self, window: &Window) -> bool {
+        let slot = self.ring.slot(window.number);
+        slot.is_left_by(window.parts()) && !slot.is_claimed()
+    }
+
+    fn leave_behind(&mut self, window: Window) {
+        if window.owner != self.node {
+            return;
+        }
+        if self.behind.len() as u64 == self.ring.slots() {
+            self.behind.pop_front();
+        }
+        self.behind.push_back(window);
     }
 
     /// Sends the owner what this node has put into the window.

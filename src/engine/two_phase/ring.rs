@@ -102,7 +102,7 @@ impl Slot<'_> {
         self.word(1)
     }
 
-    /// Windows that somebody has begun to read into it.
+    /// Windows that somebody has begun to read into it or to write.
     fn claims(&self) -> &AtomicU64 {
         self.word(2)
     }
@@ -146,7 +146,12 @@ impl Slot<'_> {
         self.ring.bell.ring();
     }
 
-    /// Answers whether it falls to this rank to read the window.
+    /// Whether somebody reads or writes the window, or has done so.
+    pub fn is_claimed(&self) -> bool {
+        self.claims().load(Relaxed) > self.lap
+    }
+
+    /// Answers whether it falls to this rank to read the window, or to write it once it is full.
     pub fn claim(&self) -> bool {
         let seen = self.claims().load(Relaxed);
         seen <= self.lap

@@ -35,6 +35,11 @@ impl Window {
         meet(&self.range, part)
     }
 
+    /// How many fill it: visitors, and on the owner's node the other nodes.
+    pub fn parts(&self) -> u64 {
+        self.visitors + self.guests.len() as u64
+    }
+
     /// Whether this node is expected and has nobody to send: what it told was wider than the parts
     /// of its ranks.
     pub fn is_empty_handed(&self) -> bool {
