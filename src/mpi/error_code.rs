@@ -22,38 +22,35 @@ type Ring = VecDeque<(c_int, String)>;
 static RINGS: Mutex<Option<HashMap<Class, Ring>>> = Mutex::new(None);
 
 /// A code for the program: MPI_Error_class gives the error's class, MPI_Error_string its text.
-/// The same text gives the same code. Where the MPI cannot make one, the class is the code.
+/// Where the MPI cannot make one, the class is the code.
 pub fn error_code(error: &Error) -> c_int {
     let Ok(library) = library() else { return 1 };
     let class = library.constants().class_code(error.class);
     if !is_running() {
         return class;
     }
-    let room = match maker(library) {
-        Maker::Standard => library.constants().max_error_string,
-        Maker::Mpich => MPICH_LINE,
-        Maker::Nothing => return class,
-    };
-    let text = fit(error.text(), room);
-    let mut rings = RINGS.lock();
-    let ring = rings.get_or_insert_default().entry(error.class).or_default();
-    code_with_text(library, ring, class, text).unwrap_or(class)
+    match maker(library) {
+        Maker::Standard => {
+            let text = fit(error.text(), library.constants().max_error_string);
+            let mut rings = RINGS.lock();
+            let ring = rings.get_or_insert_default().entry(error.class).or_default();
+            code_with_text(library, ring, class, text).unwrap_or(class)
+        }
+        Maker::Mpich => mpich_code(library, class, &fit(error.text(), MPICH_LINE)),
+        Maker::Nothing => class,
+    }
 }
 
+/// The same text gives the same code.
 fn code_with_text(library: &Library, ring: &mut Ring, class: c_int, text: String) -> Result<c_int> {
     let known = ring.iter().position(|(_, known)| *known == text);
-    if let Some((code, text)) = known.and_then(|index| ring.remove(index)) {
-        // MPICH forgets its own codes after some time.
-        if library.error_string(code).contains(&text) {
-            ring.push_back((code, text));
-            return Ok(code);
+    let (code, text) = match known.and_then(|index| ring.remove(index)) {
+        Some(known) => known,
+        None => {
+            let full = ring.len() >= CODES_PER_CLASS;
+            let oldest = if full { ring.pop_front().map(|(code, _)| code) } else { None };
+            (standard_code(library, class, oldest, &text)?, text)
         }
-    }
-    let full = ring.len() >= CODES_PER_CLASS;
-    let oldest = if full { ring.pop_front().map(|(code, _)| code) } else { None };
-    let code = match maker(library) {
-        Maker::Standard => standard_code(library, class, oldest, &text)?,
-        _ => mpich_code(library, class, &text),
     };
     ring.push_back((code, text));
     Ok(code)
@@ -99,7 +96,8 @@ fn standard_code(library: &Library, class: c_int, old: Option<c_int>, text: &str
     Ok(code)
 }
 
-/// MPICH puts the name of the class before the text.
+/// A new one each time: MPICH keeps the last 128 of all its codes, so one that is used again may be
+/// forgotten before the program has asked for its text. It puts the name of the class before that.
 fn mpich_code(library: &Library, class: c_int, text: &str) -> c_int {
     let Some(create_code) = library.functions.mpir_err_create_code else { return class };
     let text = CString::new(text).unwrap_or_default();
