@@ -11,9 +11,8 @@
 
 /* Who hears of a failure. */
 enum hearing {
-    ALONE,      /* the rank that failed */
-    ALL,        /* every rank, with one class */
-    ALONE_YET,  /* nonblocking collectives: so far the rank that failed */
+    ALONE, /* the rank that failed */
+    ALL,   /* every rank, with one class */
 };
 
 enum direction { READS, WRITES };

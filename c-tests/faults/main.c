@@ -6,7 +6,7 @@
  *
  * Each cell is done at every position until the fault no longer fires, on the first and on the last rank, and each
  * position twice: the second time nothing may stay behind. Lines of the output:
- *     CELL|row|column|positions|wrong|longest time from the fault to the return of the last rank in us|hearing
+ *     CELL|row|column|positions|wrong|longest time from the fault to the return of the last rank in us
  *     WRONG|row|column|what */
 #define _GNU_SOURCE
 #include "faults.h"
@@ -313,10 +313,8 @@ static void run_cell(const struct row *row, const struct column *column, int qui
     if (file_is_open) use_file();
     check_directory();
     MPI_Allreduce(&wrong_count, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    static const char *const hearing[] = {"alone", "all", "alone yet"};
     char line[256];
-    snprintf(line, sizeof line, "CELL|%s|%s|%d|%d|%.0f|%s\n", row->name, column->name, positions, all_wrong, 1e6 * latency,
-             hearing[row->hearing]);
+    snprintf(line, sizeof line, "CELL|%s|%s|%d|%d|%.0f\n", row->name, column->name, positions, all_wrong, 1e6 * latency);
     if (rank == 0) say(line);
 }
 
