@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static Page *find_page(File *file, int64_t offset, bool create)
@@ -131,12 +132,33 @@ void unmark_pending(const Access *access)
     change_pending(access, -1);
 }
 
+bool in_user_space(int descriptor)
+{
+    enum { FUSE = 0x65735546 };
+    struct statfs system;
+    return fstatfs(descriptor, &system) == 0 && system.f_type == FUSE;
+}
+
+/* File systems in user space let each host keep what it knows: the kernel what was read, the client the size, and all of a small
+ * file (GlusterFS, for a second). It forgets that when it hears of a change, such as a hole where there are no bytes. */
+static void look_anew(const char *path, int descriptor)
+{
+    struct statx now;
+    int writing = open(path, O_WRONLY);
+    if (writing >= 0) {
+        (void)fallocate(writing, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, INT64_MAX - 1, 1);
+        close(writing);
+    }
+    (void)fsync(descriptor);
+    (void)statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_SIZE, &now);
+    (void)posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+}
+
 static int open_posix(const File *file)
 {
     int descriptor = open(file->path, O_RDONLY);
     if (descriptor < 0) fail("opening %s to verify it: %s", file->path, strerror(errno));
-    /* A file system in user space may let the kernel keep what this host read for an earlier look. */
-    (void)posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+    if (in_user_space(descriptor)) look_anew(file->path, descriptor);
     return descriptor;
 }
 

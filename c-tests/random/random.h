@@ -205,6 +205,7 @@ bool model_unknown(File *file, int64_t offset);
 void model_forget(File *file, int64_t offset);
 void model_resize(File *file, int64_t size);
 void model_clear_epoch(File *file);
+bool in_user_space(int descriptor); /* whether the file is on a file system that a process of its own serves */
 void model_verify(File *file);  /* the file as POSIX sees it */
 void model_adopt(File *file, int64_t offset, int64_t length, unsigned char *into); /* bytes as POSIX sees them */
 bool access_conflicts(const Access *access);

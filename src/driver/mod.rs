@@ -18,6 +18,7 @@ mod kernel;
 mod library;
 mod lock;
 mod mount;
+mod page_cache;
 mod posix;
 mod remote;
 mod servers;

@@ -67,9 +67,9 @@ impl OpenOptions {
 pub fn open(options: &OpenOptions) -> Result<Box<dyn Driver>> {
     let file = open_posix(options)?;
     Ok(match options.driver {
-        Kind::Nfs => Box::new(RemoteFile::on_nfs(file, options.shared_between_hosts)),
+        Kind::Nfs => Box::new(RemoteFile::on_nfs(file, options.shared_between_hosts)?),
         _ if options.shared_between_hosts && options.cached_by_hosts => {
-            Box::new(RemoteFile::reopened(file))
+            Box::new(RemoteFile::reopened(file)?)
         }
         Kind::Ufs | Kind::Lustre | Kind::Gpfs => Box::new(file),
     })

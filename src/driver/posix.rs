@@ -14,7 +14,7 @@ use super::detect::Kind;
 use super::direct::Direct;
 use super::in_use::InUse;
 use super::transfer::{Stopped, all_of, retry, total_length, transfer};
-use super::{Calls, Driver, Layout, LockKind, allocate, lock};
+use super::{Calls, Driver, Layout, LockKind, allocate, lock, page_cache};
 use crate::error::{Class, Doing, Error, Result};
 use crate::memory::{Piece, Scratch};
 
@@ -255,8 +255,7 @@ impl PosixFile {
         let how = libc::AT_EMPTY_PATH | libc::AT_STATX_FORCE_SYNC;
         // SAFETY: the name ends with a zero byte, and `status` is a local.
         let _ = unsafe { libc::statx(raw, c"".as_ptr(), how, libc::STATX_SIZE, &mut status) };
-        // SAFETY: plain numbers, and the descriptor is open. Advice may be ignored.
-        let _ = unsafe { libc::posix_fadvise(raw, 0, 0, libc::POSIX_FADV_DONTNEED) };
+        page_cache::forget(self.descriptor.as_fd());
         Ok(())
     }
 

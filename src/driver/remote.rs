@@ -13,11 +13,12 @@
 //! Outside of locks a write is seen elsewhere after a synchronisation, which is what MPI asks for.
 
 use std::ops::Range;
+use std::os::fd::AsFd;
 
 use super::coherence::Coherence;
 use super::posix::PosixFile;
 use super::transfer::total_length;
-use super::{Calls, Driver, Layout, LockKind, lock};
+use super::{Calls, Driver, Layout, LockKind, lock, page_cache};
 use crate::error::{Doing, Result};
 use crate::memory::Piece;
 
@@ -42,25 +43,31 @@ enum Sharing {
 
 impl RemoteFile {
     /// On NFS. Tries once whether the mount gives locks.
-    pub(super) fn on_nfs(file: PosixFile, shared_between_hosts: bool) -> RemoteFile {
-        let sharing = if !shared_between_hosts {
-            Sharing::OneHost
-        } else if gives_locks(&file) {
-            Sharing::Locked(Coherence::default())
-        } else {
-            Sharing::Reopened
-        };
-        RemoteFile { file, sharing }
+    pub(super) fn on_nfs(file: PosixFile, shared_between_hosts: bool) -> Result<RemoteFile> {
+        if !shared_between_hosts {
+            return Ok(RemoteFile { file, sharing: Sharing::OneHost });
+        }
+        match gives_locks(&file) {
+            true => Ok(RemoteFile { file, sharing: Sharing::Locked(Coherence::default()) }),
+            false => RemoteFile::reopened(file),
+        }
     }
 
-    /// Where locks say nothing about what other machines have written.
-    pub(super) fn reopened(file: PosixFile) -> RemoteFile {
-        RemoteFile { file, sharing: Sharing::Reopened }
+    /// Where locks say nothing about what other machines have written. What this machine keeps
+    /// of an earlier opening may be old.
+    pub(super) fn reopened(file: PosixFile) -> Result<RemoteFile> {
+        if file.writable {
+            page_cache::read_nothing_ahead(file.descriptor.as_fd());
+        }
+        file.reopen()?;
+        Ok(RemoteFile { file, sharing: Sharing::Reopened })
     }
 
     /// The caller has just got a lock: from now on it must see what others wrote before.
     fn look_again(&self, offset: u64, length: u64) -> Result<()> {
-        self.file.reopen().inspect_err(|_| self.file.unlock(offset, length))
+        self.file.reopen().inspect_err(|_| self.file.unlock(offset, length))?;
+        page_cache::forget_arriving(self.file.descriptor.as_fd(), &lock::lockable(offset, length));
+        Ok(())
     }
 
     /// Does `transfer` with `range` locked; it is told whether the locks are ours to give back.
@@ -219,6 +226,10 @@ impl Driver for RemoteFile {
     }
 
     fn close(&self) -> Result<()> {
+        // Some clients take closing for no more than a promise to send what was written.
+        if let (Sharing::Reopened, true) = (&self.sharing, self.file.writable) {
+            self.file.sync()?;
+        }
         self.file.close()
     }
 

@@ -130,11 +130,12 @@ fn without_locks_the_file_is_opened_again() {
     let scratch = Scratch::on_disk();
     let options = scratch.options("a", Kind::Nfs);
     let file = crate::driver::open::open_posix(&options).unwrap();
-    let file = RemoteFile::reopened(file);
+    let file = RemoteFile::reopened(file).unwrap();
+    assert_eq!(file.calls().syncs, 1);
     assert!(!file.visible_immediately());
     file.write_at(0, &[Piece::of(b"abc")]).unwrap();
     file.refresh().unwrap();
-    assert_eq!(file.calls().syncs, 1);
+    assert_eq!(file.calls().syncs, 2);
     assert_eq!(read(&file, 0, 9), b"abc");
     assert_eq!(file.calls().locks, 0);
 }
@@ -147,7 +148,7 @@ fn what_is_written_under_a_lock_is_published() {
     let (one, two) = (open(&options).unwrap(), open(&options).unwrap());
     assert!(!one.visible_immediately());
     one.write_at(0, &[Piece::of(b"abc")]).unwrap();
-    assert_eq!(one.calls().syncs, 0);
+    assert_eq!(one.calls().syncs, 1, "the one of opening");
     one.lock(0, 10, LockKind::Exclusive).unwrap();
     let before = one.calls().syncs;
     one.write_at(1, &[Piece::of(b"x")]).unwrap();
@@ -165,4 +166,6 @@ fn what_is_written_under_a_lock_is_published() {
     assert_eq!(two.size().unwrap(), 3);
     one.write_at(3, &[Piece::of(b"z")]).unwrap();
     assert_eq!(one.calls().syncs, before + 1);
+    one.close().unwrap();
+    assert_eq!(one.calls().syncs, before + 2);
 }

@@ -18,8 +18,13 @@ impl File {
             Some(driver) => driver.stop_together().and(driver.close()),
             None => Ok(()),
         };
-        drop(driver);
+        let kept = driver.filter(|_| !self.amode.delete_on_close);
         let closed = self.agree(closed);
+        // All bytes are where they belong. A host that keeps its own idea of the file learns of
+        // them now, so that whoever looks at the file there sees them; nothing is lost if not.
+        if let Some(driver) = kept {
+            let _ = driver.refresh();
+        }
         // Everybody has closed it, so nobody's bytes come after the file is gone.
         let deleted = match self.amode.delete_on_close && self.ranks.rank() == 0 {
             true => driver::open::remove(&self.path),
