@@ -12,13 +12,9 @@ use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use super::posix::status;
-use crate::memory::Scratch;
 
 /// The kernel forgets only whole pages, and none is larger anywhere.
-const LARGEST_PAGE: u64 = 64 << 10;
-
-/// Bytes that are looked at together.
-const STEP: u64 = 1 << 20;
+const LARGEST_PAGE: usize = 64 << 10;
 
 /// From now on only what is asked for is read.
 pub(super) fn read_nothing_ahead(file: BorrowedFd<'_>) {
@@ -44,21 +40,18 @@ fn change_nothing(file: BorrowedFd<'_>) {
 /// read before the caller was sure of what is in them.
 pub(super) fn forget_arriving(file: BorrowedFd<'_>, range: &Range<u64>) {
     let size = status(file).map_or(0, |status| u64::try_from(status.st_size).unwrap_or(0));
-    let start = range.start / LARGEST_PAGE * LARGEST_PAGE;
-    let end = range.end.min(size).next_multiple_of(LARGEST_PAGE);
+    let page = LARGEST_PAGE as u64;
+    let (start, end) = (range.start / page * page, range.end.min(size).next_multiple_of(page));
     if start >= end || pages(file, &(start..end)) == Some(0) {
         return;
     }
-    let Ok(mut buffer) = Scratch::new(STEP.min(end - start) as usize) else { return };
-    for at in (start..end).step_by(STEP as usize) {
-        let step = at..end.min(at + STEP);
-        if pages(file, &step) != Some(0) {
-            let piece = buffer.piece((step.end - step.start) as usize);
+    let mut unwanted = [0u8; LARGEST_PAGE];
+    for at in (start..end).step_by(LARGEST_PAGE) {
+        if pages(file, &(at..at + page)) != Some(0) {
+            let (into, length) = (unwanted.as_mut_ptr().cast(), unwanted.len());
             // To read a page is to wait for it. What is read, and whether, does not matter.
-            // SAFETY: the piece is memory of ours, and as long as is said.
-            let _ = unsafe {
-                libc::pread(file.as_raw_fd(), piece.address().cast(), piece.len(), at as i64)
-            };
+            // SAFETY: the bytes go into a local that is as long as is said.
+            let _ = unsafe { libc::pread(file.as_raw_fd(), into, length, at as i64) };
         }
     }
     // All of it: pages come in groups, and a group that reaches beyond a range stays.
@@ -100,7 +93,7 @@ mod tests {
         let Some(before) = pages(file.as_fd(), &all) else {
             return; // a kernel that cannot tell
         };
-        assert!(before >= (5 << 20) / LARGEST_PAGE, "written, so all of it is there");
+        assert!(before >= (5 << 20) / LARGEST_PAGE as u64, "written, so all of it is there");
         forget_arriving(file.as_fd(), &(70_000..(2 << 20) + 1));
         assert_eq!(pages(file.as_fd(), &all), Some(0));
         let mut byte = [0];
