@@ -139,8 +139,8 @@ bool in_user_space(int descriptor)
     return fstatfs(descriptor, &system) == 0 && system.f_type == FUSE;
 }
 
-/* File systems in user space let each host keep what it knows: the kernel what was read, the client the size, and all of a small
- * file (GlusterFS, for a second). It forgets that when it hears of a change, such as a hole where there are no bytes. */
+/* The client of a file system in user space may remember the size of a file, and all of a small one (GlusterFS, for a second).
+ * It forgets that when it hears of a change, such as a hole where there are no bytes. */
 static void look_anew(const char *path, int descriptor)
 {
     struct statx now;
@@ -151,7 +151,6 @@ static void look_anew(const char *path, int descriptor)
     }
     (void)fsync(descriptor);
     (void)statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_SIZE, &now);
-    (void)posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
 }
 
 static int open_posix(const File *file)
@@ -159,6 +158,7 @@ static int open_posix(const File *file)
     int descriptor = open(file->path, O_RDONLY);
     if (descriptor < 0) fail("opening %s to verify it: %s", file->path, strerror(errno));
     if (in_user_space(descriptor)) look_anew(file->path, descriptor);
+    (void)posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED); /* what this host read for an earlier look may be old */
     return descriptor;
 }
 
