@@ -92,9 +92,9 @@ impl File {
             Direction::Read => LockKind::Shared,
             Direction::Write => LockKind::Exclusive,
         };
-        // Threads of one process share its locks, so they are kept apart here.
-        let _reading = (kind == LockKind::Shared).then(|| self.atomic_gate.read());
-        let _writing = (kind == LockKind::Exclusive).then(|| self.atomic_gate.write());
+        // Threads of one process share its locks, and the first of two readers would give back
+        // what the second still reads under: they are kept apart here.
+        let _alone = self.atomic_gate.lock();
         let ranges = ranges(view, position, size);
         let mut held = 0;
         let mut verdict = Ok(());

@@ -66,7 +66,7 @@ pub struct File {
     atomic: AtomicBool,
     gate: Gate,
     /// Excludes threads of this process from each other in atomic mode.
-    atomic_gate: RwLock<()>,
+    atomic_gate: Mutex<()>,
     split: Mutex<Option<Split>>,
     background: Arc<Background>,
     /// Whether every thread of every rank may call MPI.

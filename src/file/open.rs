@@ -170,7 +170,7 @@ impl Opened {
             shared_pointer: Mutex::new(Some(self.shared_pointer)),
             atomic: AtomicBool::new(false),
             gate: Gate::default(),
-            atomic_gate: RwLock::new(()),
+            atomic_gate: Mutex::new(()),
             split: Mutex::new(None),
             background: Arc::default(),
             all_multiple: self.all_multiple,
