@@ -80,7 +80,9 @@ impl Gate {
         let _inside = self.0.sieving.read();
         let (offset, length) = (range.start, range.end - range.start);
         self.0.beside.lock().push(range.clone());
-        let locked = driver.lock(offset, length, LockKind::Shared);
+        // Only who may read can share a lock.
+        let kind = if driver.readable() { LockKind::Shared } else { LockKind::Exclusive };
+        let locked = driver.lock(offset, length, kind);
         let outcome = locked.map(|()| match direction {
             Direction::Read => act(),
             Direction::Write => publishing(driver, offset, length, act),

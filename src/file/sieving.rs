@@ -46,8 +46,8 @@ pub(super) struct Vote {
 pub(super) struct WriteSieving {
     /// This opening sieves.
     active: bool,
-    /// Somebody does: take a lock beside every write.
-    pub(super) locked_writes: bool,
+    /// Another opening did when this one was made, and nobody will tell when it no longer does.
+    others: bool,
     why_not: Option<&'static str>,
 }
 
@@ -59,18 +59,26 @@ impl WriteSieving {
 
     /// Of a file that was just opened.
     pub(super) fn beside(somebody_sieves: bool) -> WriteSieving {
-        WriteSieving { active: false, locked_writes: somebody_sieves, why_not: None }
+        WriteSieving { active: false, others: somebody_sieves, why_not: None }
+    }
+
+    /// Somebody sieves: take a lock beside every write.
+    fn locked_writes(&self) -> bool {
+        self.active || self.others
     }
 }
 
 /// Leaves the mark of an opening for writing, and tells whether somebody sieves. One rank does.
 /// Where there are no locks nobody sieves; where they fail a sieving opening would not be seen.
 pub(super) fn mark_opened(driver: &dyn Driver) -> Result<bool> {
-    let marked = driver.lock(OPENED, 1, LockKind::Shared);
+    // Only readers may share a lock. Who leaves no mark is not seen by those that sieve later, and
+    // behaves as if somebody did already.
+    let unseen = !driver.readable();
+    let marked = if unseen { Ok(()) } else { driver.lock(OPENED, 1, LockKind::Shared) };
     match marked.and_then(|()| driver.try_lock(SIEVED, 1, LockKind::Exclusive)) {
         Ok(true) => {
             driver.unlock(SIEVED, 1);
-            Ok(false)
+            Ok(unseen)
         }
         Ok(false) => Ok(true),
         Err(error) if error.class == Class::UnsupportedOperation => Ok(false),
@@ -123,10 +131,9 @@ impl File {
         if before.active && !active && self.ranks.rank() == 0 {
             self.driver()?.unlock(SIEVED, 1);
         }
-        let others = before.locked_writes && !before.active;
         let why_not = (forced && wanted && !active)
             .then_some("the file cannot be read back through this opening");
-        Ok(WriteSieving { active, locked_writes: active || others, why_not })
+        Ok(WriteSieving { active, why_not, ..before })
     }
 
     /// Decides anew how accesses are done, after the view or the hints have changed.
@@ -149,7 +156,7 @@ impl File {
             concurrent_writes: layout.concurrent_writes,
             read: Sieving { stride: read, buffer_size: window(hints.ind_rd_buffer_size) },
             write: Sieving { stride: write, buffer_size: window(hints.ind_wr_buffer_size) },
-            locked_writes: state.sieving.locked_writes || locks_transfers,
+            locked_writes: state.sieving.locked_writes() || locks_transfers,
             locked_reads: locks_transfers,
         };
     }
