@@ -1,5 +1,8 @@
-/* Seeks to before the start, with a whence that is none, and shared seeks that disagree. */
+/* Seeks to before the start, with a whence that is none, shared seeks that disagree, and accesses that would take a pointer
+ * beyond the largest offset: it stays where it is. */
 #include "check.h"
+
+#include <stdint.h>
 
 int main(int count, char **words)
 {
@@ -26,6 +29,21 @@ int main(int count, char **words)
     }
     FINE(MPI_File_get_position_shared(file, &position));
     TRUE(position == 0);
+
+    const MPI_Offset last = INT64_MAX - 5;
+    char data[20] = "";
+    FINE(MPI_File_seek(file, last, MPI_SEEK_SET));
+    EXPECT(MPI_File_write(file, data, 20, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+    FINE(MPI_File_get_position(file, &position));
+    TRUE(position == last);
+    FINE(MPI_File_seek_shared(file, last, MPI_SEEK_SET));
+    EXPECT(MPI_File_write_shared(file, data, 20, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+    EXPECT(MPI_File_read_ordered(file, data, 20, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+    MPI_Barrier(MPI_COMM_WORLD);
+    FINE(MPI_File_get_position_shared(file, &position));
+    TRUE(position == last);
+    MPI_Barrier(MPI_COMM_WORLD);
+    FINE(MPI_File_seek_shared(file, -last, MPI_SEEK_CUR));
     FINE(MPI_File_close(&file));
     return finish();
 }

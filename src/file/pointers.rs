@@ -118,7 +118,14 @@ impl File {
 
     /// The same with the shared pointer.
     pub(super) fn advance_shared(&self, etypes: i64) -> Result<i64> {
-        self.with_shared(|pointer| pointer.fetch_add(etypes))
+        self.with_shared(|pointer| {
+            let place = pointer.fetch_add(etypes)?;
+            if let Err(error) = target(place, etypes) {
+                pointer.fetch_add(-etypes)?;
+                return Err(error);
+            }
+            Ok(place)
+        })
     }
 
     /// The same for all ranks at once, each behind those of lower rank. Collective, also for a
@@ -128,10 +135,12 @@ impl File {
             return self.advance_shared(etypes);
         }
         let all = block_on(&self.ranks, self.ranks.gather(Box::new([etypes])))?;
+        // All ranks add up the same numbers, so all of them fail here or none.
+        let total = all.iter().try_fold(0, |sum, &etypes| target(sum, etypes))?;
         let before: i64 = all[..self.ranks.rank()].iter().sum();
         let last = self.ranks.size() - 1;
         let taken = match self.ranks.rank() == last {
-            true => self.advance_shared(before + etypes),
+            true => self.advance_shared(total),
             false => Ok(0),
         };
         let (_, starts) = block_on(&self.ranks, share(&self.ranks, taken, |&start| [start]))?;
