@@ -65,8 +65,9 @@ def launch(mpi, ranks, environment, words, timeout=60):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout, check=False)
 
 
-def run(built, library, kind, ranks, hints="", file_system="lustre", mpi="openmpi", size=1 << 20, times=1, environment=None):
-    """Runs one scheme; returns (output, counts, lines of the log, report lines)."""
+def run(built, library, kind, ranks, hints="", file_system="lustre", mpi="openmpi", size=1 << 20, times=1, environment=None,
+        before=()):
+    """Runs one scheme, with words `before` its command; returns (output, counts, lines of the log)."""
     with tempfile.TemporaryDirectory(prefix="model-", dir="/dev/shm") as folder:
         folder = pathlib.Path(folder)
         (folder / "files").mkdir()
@@ -76,7 +77,7 @@ def run(built, library, kind, ranks, hints="", file_system="lustre", mpi="openmp
         }
         if hints:
             variables["MPIIO_RS_HINTS"] = hints
-        outcome = launch(mpi, ranks, variables, [built[mpi], folder / "files" / "data", kind, size, times])
+        outcome = launch(mpi, ranks, variables, [*before, built[mpi], folder / "files" / "data", kind, size, times])
         if outcome.returncode or "No Errors" not in outcome.stdout:
             raise RuntimeError(f"{kind} on {file_system} with {mpi}, {hints}: {outcome.stdout[-2000:]}")
         log = (folder / "log").read_text().splitlines() if (folder / "log").exists() else []

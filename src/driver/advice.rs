@@ -132,6 +132,14 @@ pub(super) trait Advisor: Send + Sync {
         false
     }
 
+    /// Whether this opening can start what only all openings of a file can start together.
+    fn can_start_together(&self) -> bool {
+        false
+    }
+
+    /// Some opening cannot, so none does.
+    fn stay_apart(&self) {}
+
     /// Starts what only all openings of a file can start together; `None` where that is nothing.
     fn start_together(&self, _file: BorrowedFd, _openings: usize) -> Option<std::io::Result<()>> {
         None

@@ -210,11 +210,20 @@ pub trait Driver: Send + Sync {
     /// These bytes have been, and will not be again soon.
     fn has_accessed(&self, _ahead: Ahead, _intent: Intent, _ranges: &[Range<u64>]) {}
 
-    /// Starts what only all openings of a file can start together, and waits for them; `None`
-    /// where that is nothing. They hear the same, unless one of them is gone.
+    /// Whether there is something that only all openings of a file can start together, and this
+    /// one can.
+    fn can_start_together(&self) -> bool {
+        false
+    }
+
+    /// Starts it, and waits for the others, all of which must be able to; `None` where that is
+    /// nothing. They hear the same, unless one of them is gone.
     fn start_together(&self, _openings: usize) -> Option<std::io::Result<()>> {
         None
     }
+
+    /// Some opening cannot, so none does.
+    fn stay_apart(&self) {}
 
     /// Ends it, with all others.
     fn stop_together(&self) -> Result<()> {

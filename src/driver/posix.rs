@@ -189,8 +189,18 @@ impl Driver for PosixFile {
         }
     }
 
+    fn can_start_together(&self) -> bool {
+        self.advisor.as_ref().is_some_and(|advisor| advisor.can_start_together())
+    }
+
     fn start_together(&self, openings: usize) -> Option<io::Result<()>> {
         self.advisor.as_ref()?.start_together(self.descriptor.as_fd(), openings)
+    }
+
+    fn stay_apart(&self) {
+        if let Some(advisor) = &self.advisor {
+            advisor.stay_apart();
+        }
     }
 
     fn stop_together(&self) -> Result<()> {

@@ -126,6 +126,12 @@ pub(super) fn start_together(
     if !hints.data_shipping {
         return Ok(());
     }
+    // Who starts waits there for all others, where no signal reaches it.
+    let unable = i64::from(!driver.can_start_together());
+    if block_on(ranks, ranks.max(Box::new([unable])))?[0] != 0 {
+        driver.stay_apart();
+        return Ok(());
+    }
     for _ in 0..ATTEMPTS {
         let interrupted = match driver.start_together(ranks.size()) {
             Some(Err(cause)) => cause.kind() == std::io::ErrorKind::Interrupted,

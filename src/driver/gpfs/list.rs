@@ -22,6 +22,14 @@ fn function() -> Option<Function> {
     })
 }
 
+/// Whether lists can be sent to anybody.
+pub(super) fn is_there() -> bool {
+    function().is_some()
+}
+
+/// Why not.
+pub(super) const MISSING: &str = "there is no libgpfs.so";
+
 /// Words of 8 bytes, which is how structures must start and end.
 pub(super) struct List(Vec<u64>);
 
@@ -67,8 +75,7 @@ impl List {
             return Err(io::Error::from_raw_os_error(libc::E2BIG));
         }
         let Some(function) = function() else {
-            let text = "there is no libgpfs.so";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, text));
+            return Err(io::Error::new(io::ErrorKind::Unsupported, MISSING));
         };
         let header = Header {
             total_length: length as c_int,

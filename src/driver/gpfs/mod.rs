@@ -139,6 +139,18 @@ impl Advisor for Blocks {
         }
     }
 
+    fn can_start_together(&self) -> bool {
+        self.tuning.shipping.is_some() && list::is_there()
+    }
+
+    fn stay_apart(&self) {
+        let why = match list::is_there() {
+            true => "not every rank has libgpfs.so",
+            false => list::MISSING,
+        };
+        self.give_reason(format!("data are not shipped: {why}"));
+    }
+
     fn start_together(&self, file: BorrowedFd, openings: usize) -> Option<io::Result<()>> {
         let shipping = self.tuning.shipping.as_ref()?;
         let started = without_signals(|| self.start(shipping, openings).send(file));
