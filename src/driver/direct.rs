@@ -2,8 +2,8 @@
 //!
 //! A second opening of the file moves whole units between memory and the device. Only the aligned
 //! middle of an access can go that way; its ends go through the page cache, so a unit is never
-//! less than a page: what one way has in a page, the other never writes. Whatever the file system
-//! does not want goes through the page cache as well, and the report tells why.
+//! less than a page or a block: what one way has in a page, the other never writes. Whatever the
+//! file system does not want goes through the page cache as well, and the report tells why.
 
 use std::ffi::CString;
 use std::io;
@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use parking_lot::Mutex;
 
 use super::advice::Intent;
+use super::open::page_size;
 use super::posix::{descriptor, status};
 use super::transfer::{Stopped, retry, total_length, transfer};
 use crate::memory::{Piece, Scratch, copy_between};
@@ -35,8 +36,11 @@ impl Bypass {
 /// Memory that lies badly is copied through a buffer of this size.
 const BUFFER: usize = 4 << 20;
 
-/// Alignment where the file system does not tell its own: that of its pages.
+/// Alignment where the file system does not tell its own.
 const USUAL: u64 = 4096;
+
+/// No file system that has blocks in the page cache has larger ones.
+const LARGEST_BLOCK: u64 = 64 << 10;
 
 /// Scratch memory lies so.
 const ALIGNED_MEMORY: u64 = 4096;
@@ -196,12 +200,23 @@ fn alignment(file: BorrowedFd) -> Result<(u64, u64), String> {
     // SAFETY: the name ends with a zero byte, and `status` is a local.
     let answer = unsafe { libc::statx(raw, c"".as_ptr(), how, what, &mut status) };
     if answer < 0 || status.stx_mask & libc::STATX_DIOALIGN == 0 {
-        return Ok((USUAL, USUAL));
+        return Ok((USUAL, cached_at_once(file)));
     }
     match (u64::from(status.stx_dio_mem_align), u64::from(status.stx_dio_offset_align)) {
         (0, _) | (_, 0) => Err("the file system has no access past the page cache".to_string()),
-        (memory, unit) => Ok((memory, unit.max(USUAL).next_multiple_of(unit))),
+        (memory, unit) => Ok((memory, unit.max(cached_at_once(file)).next_multiple_of(unit))),
     }
+}
+
+/// Bytes that the page cache reads and writes as one: a page, or a block where that is larger.
+fn cached_at_once(file: BorrowedFd) -> u64 {
+    // SAFETY: all zeros is a valid `struct statfs`, and the call fills it.
+    let mut status: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the descriptor is open, and `status` is a local.
+    let answer = unsafe { libc::fstatfs(file.as_raw_fd(), &mut status) };
+    let block = if answer == 0 { status.f_bsize as u64 } else { 0 };
+    let block = if block <= LARGEST_BLOCK { block } else { 0 };
+    USUAL.max(page_size()).max(block)
 }
 
 /// Moves `pieces` through a buffer that lies well.

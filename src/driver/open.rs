@@ -287,7 +287,8 @@ fn why_not_direct(driver: Kind, advised: bool) -> Option<&'static str> {
     }
 }
 
-fn page_size() -> u64 {
+/// Bytes of a page of memory.
+pub(super) fn page_size() -> u64 {
     // SAFETY: a question without arguments in memory.
     u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(0)
 }
