@@ -32,27 +32,32 @@ pub fn error_code(error: &Error) -> c_int {
     match maker(library) {
         Maker::Standard => {
             let text = fit(error.text(), library.constants().max_error_string);
-            let mut rings = RINGS.lock();
-            let ring = rings.get_or_insert_default().entry(error.class).or_default();
-            code_with_text(library, ring, class, text).unwrap_or(class)
+            code_with_text(library, error.class, text).unwrap_or(class)
         }
         Maker::Mpich => mpich_code(library, class, &fit(error.text(), MPICH_LINE)),
         Maker::Nothing => class,
     }
 }
 
-/// The same text gives the same code.
-fn code_with_text(library: &Library, ring: &mut Ring, class: c_int, text: String) -> Result<c_int> {
-    let known = ring.iter().position(|(_, known)| *known == text);
-    let (code, text) = match known.and_then(|index| ring.remove(index)) {
-        Some(known) => known,
-        None => {
-            let full = ring.len() >= CODES_PER_CLASS;
-            let oldest = if full { ring.pop_front().map(|(code, _)| code) } else { None };
-            (standard_code(library, class, oldest, &text)?, text)
+/// The same text gives the same code. The MPI is asked while the rings are free: it may hold a lock
+/// of its own while it asks us for the code of a failed request.
+fn code_with_text(library: &Library, class: Class, text: String) -> Result<c_int> {
+    let mut oldest = None;
+    {
+        let mut rings = RINGS.lock();
+        let ring = rings.get_or_insert_default().entry(class).or_default();
+        let known = ring.iter().position(|(_, known)| *known == text);
+        if let Some((code, text)) = known.and_then(|index| ring.remove(index)) {
+            ring.push_back((code, text));
+            return Ok(code);
         }
-    };
-    ring.push_back((code, text));
+        if ring.len() >= CODES_PER_CLASS {
+            oldest = ring.pop_front().map(|(code, _)| code);
+        }
+    }
+    let code = standard_code(library, library.constants().class_code(class), oldest, &text)?;
+    let mut rings = RINGS.lock();
+    rings.get_or_insert_default().entry(class).or_default().push_back((code, text));
     Ok(code)
 }
 
@@ -68,21 +73,24 @@ enum Maker {
     Nothing,
 }
 
-/// Tries the standard's way once.
+/// Tries the standard's way once; two threads that come at the same time both do, since neither
+/// may wait for the other (see `code_with_text`).
 fn maker(library: &Library) -> Maker {
     static MAKER: OnceLock<Maker> = OnceLock::new();
-    *MAKER.get_or_init(|| {
-        let (text, class) = ("error of mpiio-rs", library.constants().class_code(Class::Io));
-        let trial = standard_code(library, class, None, text);
-        let works = trial.is_ok_and(|code| {
-            library.class_of_code(code) == Class::Io && library.error_string(code) == text
-        });
-        match library.abi() {
-            _ if works => Maker::Standard,
-            Abi::Mpich if library.functions.mpir_err_create_code.is_some() => Maker::Mpich,
-            _ => Maker::Nothing,
-        }
-    })
+    if let Some(maker) = MAKER.get() {
+        return *maker;
+    }
+    let (text, class) = ("error of mpiio-rs", library.constants().class_code(Class::Io));
+    let trial = standard_code(library, class, None, text);
+    let works = trial.is_ok_and(|code| {
+        library.class_of_code(code) == Class::Io && library.error_string(code) == text
+    });
+    let found = match library.abi() {
+        _ if works => Maker::Standard,
+        Abi::Mpich if library.functions.mpir_err_create_code.is_some() => Maker::Mpich,
+        _ => Maker::Nothing,
+    };
+    *MAKER.get_or_init(|| found)
 }
 
 /// Gives the text to a new code, or to an old one.
