@@ -34,6 +34,8 @@ impl Inbox {
         let base = NonNull::new(mine.cast::<u8>()).ok_or_else(none)?;
         // SAFETY: the MPI aligns the window for any type, and it is there until `free`.
         let memory = unsafe { Shared::new(base, size) };
+        // A box that nothing could be put into must not look as if there were a letter in it.
+        memory.piece(0, size).zero();
         Ok(Inbox { win, memory, fenced, underway: Mutex::new(Vec::new()) })
     }
 
