@@ -280,16 +280,17 @@ impl Cycle<'_, '_> {
         }
         if contiguous && !(direction == Direction::Write && self.access.plan.locked_writes) {
             let offset = view.displacement.saturating_add_signed(file.displacement());
-            self.driver.will_access(
-                Ahead::Elements,
-                self.access.intent(),
-                &[offset..offset + size],
-            );
+            let (intent, range) = (self.access.intent(), [offset..offset + size]);
+            self.driver.will_access(Ahead::Elements, intent, &range);
             file.next(size);
-            return match direction {
-                Direction::Read => self.bounce.read(self.driver, offset, &[piece]),
-                Direction::Write => self.bounce.write(self.driver, offset, &[piece]).map(|()| size),
+            let moved = match direction {
+                Direction::Read => self.bounce.read(self.driver, offset, &[piece])?,
+                Direction::Write => {
+                    self.bounce.write(self.driver, offset, &[piece]).map(|()| size)?
+                }
             };
+            self.driver.has_accessed(Ahead::Elements, intent, &range);
+            return Ok(moved);
         }
         self.listed(file, &mut MemorySide::Contiguous(piece), size)
     }
