@@ -4,7 +4,8 @@
 //! of MPI. What is left makes no MPI call, so a thread of the library can do it at every thread
 //! level: an access of this rank alone at any time, and those of all ranks one after the other,
 //! where the ranks need nothing but memory that they share. Where they need messages too, they come
-//! together in the background only if every thread may call MPI; else each rank goes for itself.
+//! together in the background only if every thread may call MPI; else each rank goes for itself,
+//! as it does where a rank got no thread for this when the file was opened.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -60,7 +61,8 @@ impl File {
         let prepared = self.prepare(operation);
         let together = operation.coordination == Coordination::Collective && self.meets_aside();
         let promised = prepared.and_then(|ready| Ok((ready, mpi::promised_request()?)));
-        let asked = match operation.coordination == Coordination::Collective && !together {
+        let asks = operation.coordination == Coordination::Collective && self.none_multiple;
+        let asked = match asks && !together {
             true => Some(self.ask(promised.as_ref().err())?),
             false => None,
         };
@@ -147,7 +149,7 @@ impl File {
         background.together.add();
         one_more();
         let lane = background.lane.clone();
-        lane.push(Box::new(move || {
+        let job = Box::new(move || {
             let work = || file.verdict_on(file.finish(direction, ready, true, started));
             let moved = match file.all_multiple {
                 true => work(),
@@ -157,7 +159,11 @@ impl File {
             then(moved);
             background.together.done();
             EVERYTHING.done();
-        }));
+        });
+        lane.push(job, |work| match self.thread {
+            Some(_) => WORKERS.together(work),
+            None => WORKERS.alone(self.cores, work),
+        });
     }
 
     /// Whether accesses go on in the background at all. The same on all ranks.
@@ -168,9 +174,24 @@ impl File {
         wanted && !ENDING.load(SeqCst)
     }
 
+    /// Why nothing goes on in the background although it is wanted. The same on all ranks.
+    pub(super) fn why_nothing_goes_on(&self) -> Option<&'static str> {
+        if !mpi::can_promise() {
+            return Some("below MPI_THREAD_MULTIPLE this MPI calls nobody while it waits");
+        }
+        let thread = self.ranks.size() == 1 || self.thread.is_some();
+        (!thread).then_some("the system had no thread for it on a rank when the file was opened")
+    }
+
     /// Whether all ranks can access the file together in the background. The same on all ranks.
     pub(super) fn meets_aside(&self) -> bool {
-        if self.ranks.size() == 1 || self.all_multiple {
+        if self.ranks.size() == 1 {
+            return true;
+        }
+        if self.thread.is_none() {
+            return false;
+        }
+        if self.all_multiple {
             return true;
         }
         let state = self.state.lock();

@@ -5,7 +5,7 @@ use super::{File, State};
 use crate::engine::ranks::{Answers, Place, Ranks, Survey};
 use crate::error::Result;
 use crate::hint::{Facts, Override, Request};
-use crate::mpi::{self, Info};
+use crate::mpi::Info;
 use crate::run::{Communicator, block_on};
 
 impl File {
@@ -50,10 +50,11 @@ impl File {
             value: if state.hints.data_shipping { "false" } else { "off" }.to_string(),
             why,
         });
-        let stays = (state.hints.progress && !mpi::can_promise()).then(|| Override {
+        let refused_progress = state.hints.progress.then(|| self.why_nothing_goes_on()).flatten();
+        let stays = refused_progress.map(|why| Override {
             key: "mpiio_rs_progress",
             value: "none".to_string(),
-            why: "below MPI_THREAD_MULTIPLE this MPI calls nobody while it waits".to_string(),
+            why: why.to_string(),
         });
         let cached = driver.as_ref().and_then(|driver| driver.why_cached());
         let hints = &state.hints;

@@ -25,7 +25,7 @@ use crate::hint::{Environment, Hints, Request};
 use crate::memory::Shared;
 use crate::mpi::{self, Comm, Info, NodeInfo, SharedWord, ThreadLevel};
 use crate::report::Counters;
-use crate::run::{Communicator, block_on};
+use crate::run::{Communicator, Reserved, WORKERS, block_on};
 
 impl File {
     /// Opens a file with all ranks of `comm`. Collective.
@@ -68,7 +68,9 @@ struct Opened {
     view: FileView,
     shared_pointer: SharedWord,
     homes: Option<Homes>,
+    thread: Option<Reserved>,
     all_multiple: bool,
+    none_multiple: bool,
 }
 
 fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Result<Opened> {
@@ -104,6 +106,10 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let sieved = survey.most(i64::from(sieved));
     let multiple = mpi::thread_level().is_ok_and(|level| level == ThreadLevel::Multiple);
     let not_multiple = survey.most(i64::from(!multiple));
+    let multiple = survey.most(i64::from(multiple));
+    // A rank by itself waits for nobody, so it needs no thread that is sure to be there.
+    let thread = if ranks.size() > 1 { WORKERS.reserve() } else { None };
+    let no_thread = survey.most(i64::from(thread.is_none()));
     let vote = LayoutVote::ask(
         &mut survey,
         opened.as_ref().map_or_else(|_| Layout::default(), |d| d.layout()),
@@ -118,6 +124,7 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let homes = Homes::ask(ranks, &wish.hints, layout)?;
     let somebody_sieves = answers.most(sieved) != 0;
     let all_multiple = answers.most(not_multiple) == 0;
+    let thread = thread.filter(|_| answers.most(no_thread) == 0);
     Ok(Opened {
         wish,
         driver,
@@ -127,7 +134,9 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
         view,
         shared_pointer,
         homes,
+        thread,
         all_multiple,
+        none_multiple: answers.most(multiple) == 0,
     })
 }
 
@@ -173,7 +182,9 @@ impl Opened {
             atomic_gate: Mutex::new(()),
             split: Mutex::new(None),
             background: Arc::default(),
+            thread: self.thread,
             all_multiple: self.all_multiple,
+            none_multiple: self.none_multiple,
             counters: Counters::default(),
             opened: Instant::now(),
         });

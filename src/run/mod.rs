@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 
 pub use communicator::Communicator;
 pub use groups::homes;
-pub use workers::{Job, Lane, Tally, WORKERS, without_mpi};
+pub use workers::{Job, Lane, Reserved, Tally, WORKERS, without_mpi};
 
 /// Steps `future`, in which `ranks` wait for each other, until it is done: a blocking call.
 ///

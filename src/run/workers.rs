@@ -5,6 +5,8 @@
 //! nobody: there are at most as many of them at a time as the rank has cores, and the others wait
 //! in a queue. What ranks do together sleeps while it waits for them, perhaps for long, so it always
 //! gets a thread: two files on which two ranks started in another order must not wait for each other.
+//! The call that starts it may not wait for other ranks either, and the system may have no thread to
+//! give by then, so one is put by while a file is opened, where ranks can still agree to do without.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -38,6 +40,18 @@ struct State {
     most: usize,
     /// Threads that sleep or are about to look for work.
     idle: usize,
+    /// All threads, and how many of them must stay.
+    threads: usize,
+    reserved: usize,
+}
+
+/// A thread that is there for one job at a time that waits for other ranks, as long as this lives.
+pub struct Reserved(&'static Workers);
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.0.state.lock().reserved -= 1;
+    }
 }
 
 /// The ones of this process.
@@ -46,22 +60,33 @@ pub static WORKERS: Workers = Workers::new();
 impl Workers {
     /// None yet.
     pub const fn new() -> Workers {
-        let state =
-            State { together: VecDeque::new(), alone: VecDeque::new(), busy: 0, most: 1, idle: 0 };
+        let state = State {
+            together: VecDeque::new(),
+            alone: VecDeque::new(),
+            busy: 0,
+            most: 1,
+            idle: 0,
+            threads: 0,
+            reserved: 0,
+        };
         Workers { state: Mutex::new(state), wake: Condvar::new() }
     }
 
-    /// Does a job that may wait for other ranks, at once.
+    /// Puts a thread by, if the system has one.
+    pub fn reserve(&'static self) -> Option<Reserved> {
+        let mut state = self.state.lock();
+        if state.threads == state.reserved && !self.hire(&mut state) {
+            return None;
+        }
+        state.reserved += 1;
+        Some(Reserved(self))
+    }
+
+    /// Does a job that may wait for other ranks. Whoever brings it has a thread put by for it.
     pub fn together(&'static self, job: Job) {
         let mut state = self.state.lock();
         state.together.push_back(job);
-        if !self.have_enough(&mut state)
-            && let Some(job) = state.together.pop_back()
-        {
-            // No thread can be had, so it is this one's.
-            drop(state);
-            job();
-        }
+        self.see_to(state);
     }
 
     /// Does a job that waits for nobody, with at most `most` of them at a time.
@@ -69,32 +94,43 @@ impl Workers {
         let mut state = self.state.lock();
         state.most = state.most.max(most);
         state.alone.push_back(job);
-        let crowded = state.alone.len() > MOST_QUEUED || !self.have_enough(&mut state);
-        if crowded && let Some(job) = state.alone.pop_front() {
-            drop(state);
+        let oldest = match state.alone.len() > MOST_QUEUED {
+            true => state.alone.pop_front(),
+            false => None,
+        };
+        self.see_to(state);
+        if let Some(job) = oldest {
             job();
         }
     }
 
-    /// Wakes or starts a thread if there is work for one more. Whether there is any at all for it.
-    fn have_enough(&'static self, state: &mut State) -> bool {
+    /// Wakes or starts a thread if there is work for one more.
+    ///
+    /// Where no thread can be had, this one does all that waits for nobody: those that are there
+    /// may soon wait for other ranks, and these for what is left lying here.
+    fn see_to(&'static self, mut state: MutexGuard<'_, State>) {
         let alone = state.alone.len().min(state.most - state.busy.min(state.most));
-        if state.together.len() + alone <= state.idle {
-            self.wake.notify_one();
-            return true;
+        match state.together.len() + alone {
+            0 => return,
+            jobs if jobs <= state.idle => {
+                self.wake.notify_one();
+                return;
+            }
+            _ if self.hire(&mut state) => return,
+            _ => {}
         }
-        if alone == 0 && state.together.is_empty() {
-            return true;
-        }
-        state.idle += 1;
+        let left = std::mem::take(&mut state.alone);
+        drop(state);
+        left.into_iter().for_each(|job| job());
+    }
+
+    /// Starts one more thread, which is idle at first. Whether there is one.
+    fn hire(&'static self, state: &mut State) -> bool {
         let thread = std::thread::Builder::new().name("mpiio-rs".into());
-        let started = thread.spawn(|| self.work());
-        if started.is_err() {
-            state.idle -= 1;
-            // Whoever works already comes to it.
-            return state.together.is_empty() && state.busy > 0;
-        }
-        true
+        let hired = thread.spawn(|| self.work()).is_ok();
+        (state.threads, state.idle) =
+            (state.threads + usize::from(hired), state.idle + usize::from(hired));
+        hired
     }
 
     /// The life of a thread, which is idle when it begins.
@@ -110,8 +146,8 @@ impl Workers {
                 (state.idle, state.busy) = (state.idle - 1, state.busy + 1);
                 run(&mut state, job);
                 state.busy -= 1;
-            } else if state.idle > state.most {
-                state.idle -= 1;
+            } else if state.idle > state.most && state.threads > state.reserved {
+                (state.idle, state.threads) = (state.idle - 1, state.threads - 1);
                 return;
             } else {
                 self.wake.wait(&mut state);
@@ -182,8 +218,9 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Does the job after those before it.
-    pub fn push(self: &std::sync::Arc<Lane>, job: Job) {
+    /// Does the job after those before it. If there is none, `start` is to see to it that the
+    /// lane gets a thread.
+    pub fn push(self: &std::sync::Arc<Lane>, job: Job, start: impl FnOnce(Job)) {
         let first = {
             let mut queue = self.queue.lock();
             queue.push_back(job);
@@ -191,7 +228,7 @@ impl Lane {
         };
         if first {
             let lane = self.clone();
-            WORKERS.together(Box::new(move || lane.run()));
+            start(Box::new(move || lane.run()));
         }
     }
 
@@ -263,6 +300,8 @@ mod tests {
     fn jobs_that_wait_for_each_other_have_threads_of_their_own() {
         let workers: &'static Workers = Box::leak(Box::new(Workers::new()));
         let (tally, met) = (Arc::new(Tally::new()), Arc::new(std::sync::Barrier::new(9)));
+        let reserved: Vec<_> = (0..9).map(|_| workers.reserve()).collect();
+        assert_eq!(workers.state.lock().threads, 9);
         for _ in 0..9 {
             tally.add();
             let (tally, met) = (tally.clone(), met.clone());
@@ -272,6 +311,9 @@ mod tests {
             }));
         }
         tally.wait(|| {});
+        assert_eq!(workers.state.lock().threads, 9, "they stay");
+        drop(reserved);
+        assert_eq!(workers.state.lock().reserved, 0);
     }
 
     #[test]
@@ -281,10 +323,11 @@ mod tests {
         for number in 0..1000 {
             tally.add();
             let (tally, seen) = (tally.clone(), seen.clone());
-            lane.push(Box::new(move || {
+            let job = Box::new(move || {
                 seen.lock().push(number);
                 tally.done();
-            }));
+            });
+            lane.push(job, |work| WORKERS.alone(1, work));
         }
         tally.wait(|| {});
         assert_eq!(*seen.lock(), (0..1000).collect::<Vec<_>>());
