@@ -77,12 +77,15 @@ impl Gate {
         range: Range<u64>,
         act: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let _inside = self.0.sieving.read();
         let (offset, length) = (range.start, range.end - range.start);
+        if !driver.readable() {
+            // Only who may read can share a lock. One that is not shared must not be kept for a
+            // thread that still waits for the rest of its own: others may wait for it so too.
+            return self.alone(driver, offset, length, act);
+        }
+        let _inside = self.0.sieving.read();
         self.0.beside.lock().push(range.clone());
-        // Only who may read can share a lock.
-        let kind = if driver.readable() { LockKind::Shared } else { LockKind::Exclusive };
-        let locked = driver.lock(offset, length, kind);
+        let locked = driver.lock(offset, length, LockKind::Shared);
         let outcome = locked.map(|()| match direction {
             Direction::Read => act(),
             Direction::Write => publishing(driver, offset, length, act),
