@@ -22,9 +22,10 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// One of `size` bytes for each rank, closed until `open`. Collective.
-    pub fn new(comm: Comm, size: usize, fenced: bool) -> Result<Inbox> {
+    /// One of `boxes` with `each` bytes for each rank, closed until `open`. Collective.
+    pub fn new(comm: Comm, boxes: usize, each: usize, fenced: bool) -> Result<Inbox> {
         let library = library()?;
+        let size = boxes * each;
         let info = library.handles().info_null;
         let (mut slot, mut mine) = (Slot::empty(), std::ptr::null_mut());
         let win = slot.pointer();
@@ -34,8 +35,11 @@ impl Inbox {
         let base = NonNull::new(mine.cast::<u8>()).ok_or_else(none)?;
         // SAFETY: the MPI aligns the window for any type, and it is there until `free`.
         let memory = unsafe { Shared::new(base, size) };
-        // A box that nothing could be put into must not look as if there were a letter in it.
-        memory.piece(0, size).zero();
+        // A box that nothing could be put into must not look as if there were a letter in it, whose
+        // length stands first. The rest is not touched: there may be no memory behind it.
+        for number in 0..boxes {
+            memory.piece(number * each, size_of::<u64>()).zero();
+        }
         Ok(Inbox { win, memory, fenced, underway: Mutex::new(Vec::new()) })
     }
 

@@ -14,7 +14,7 @@ use super::groups::{Groups, rows};
 use super::helper::{Helper, Job};
 use super::workers::is_without_mpi;
 use crate::engine::ranks::{Combined, Ranks, agree};
-use crate::engine::two_phase::{INBOX_SIZE, Layers, Nodes, Ring, Transfer};
+use crate::engine::two_phase::{BOX_SIZE, INBOX_BOXES, Layers, Nodes, Ring, Transfer};
 use crate::error::{Class, Doing, Error, Result};
 use crate::memory::{Bell, Mapped, Offer, Scratch, Shared, Ticket, may_make_files_of};
 use crate::mpi::{Comm, Inbox, NodeInfo, Pending};
@@ -229,9 +229,9 @@ impl Communicator {
         let place = usize::from(fenced);
         let inbox = self.inboxes[place].get_or_init(|| {
             // The MPI may well make the windows of a node in memory that its ranks share.
-            let possible = room_for_windows(INBOX_SIZE * self.nodes.node_size);
+            let possible = room_for_windows(INBOX_BOXES * BOX_SIZE * self.nodes.node_size);
             block_on(self, agree(self, possible)).ok()?;
-            let made = Inbox::new(self.comm, INBOX_SIZE, fenced);
+            let made = Inbox::new(self.comm, INBOX_BOXES, BOX_SIZE, fenced);
             let inbox = block_on(self, agree(self, made)).ok()?;
             // Only all ranks together can give it back.
             block_on(self, agree(self, inbox.open())).inspect_err(|_| inbox.free()).ok()?;

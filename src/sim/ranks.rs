@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use crate::engine::ranks::{Combined, Ranks, agree};
-use crate::engine::two_phase::{INBOX_SIZE, Nodes};
+use crate::engine::two_phase::{BOX_SIZE, INBOX_BOXES, Nodes};
 use crate::error::{Class, Error, Result};
 
 /// What the ranks give to one exchange.
@@ -209,7 +209,7 @@ impl Ranks for Simulated {
     fn put(&self, to: usize, place: usize, bytes: Vec<u8>) -> Result<()> {
         let mut mail = self.mail.borrow_mut();
         mail.refuse()?;
-        assert!(place + bytes.len() <= INBOX_SIZE, "outside the inbox");
+        assert!(place + bytes.len() <= INBOX_BOXES * BOX_SIZE, "outside the inbox");
         mail.puts.push(Put { from: self.rank, to, place, bytes, fence: None });
         Ok(())
     }

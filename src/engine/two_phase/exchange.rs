@@ -10,14 +10,14 @@ use crate::engine::ranks::Ranks;
 use crate::error::{Class, Error, Result};
 
 /// Room for one letter: its length, and the largest there can be.
-const BOX_SIZE: usize = 8 + parcel_limit();
+pub const BOX_SIZE: usize = 8 + parcel_limit();
 
 /// Boxes that a rank has for the letters of one fence. There are two sets of them: one is read
 /// while the other is filled.
 const BOXES: usize = 4;
 
-/// Bytes of memory that each rank needs for letters that are put there.
-pub const INBOX_SIZE: usize = 2 * BOXES * BOX_SIZE;
+/// Boxes that each rank needs for letters that are put there.
+pub const INBOX_BOXES: usize = 2 * BOXES;
 
 /// A parcel has a bit for each mark of a slot, of which it has one for four bytes at most.
 const fn parcel_limit() -> usize {

@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 pub use self::choice::{Choice, Layers, Overlap, Partitioning, Transfer};
 pub use self::domains::Domains;
-pub use self::exchange::INBOX_SIZE;
+pub use self::exchange::{BOX_SIZE, INBOX_BOXES};
 use self::exchange::{send, unsent};
 pub use self::nodes::Nodes;
 pub use self::part::{Digest, Part, explore, share_parts};
