@@ -17,6 +17,8 @@ static void independent(MPI_File file)
     EXPECT(MPI_File_read_at(file, -1, memory, 1, MPI_BYTE, &status), MPI_ERR_ARG);
     EXPECT(MPI_File_write_at(file, 0, memory, 1, MPI_DATATYPE_NULL, &status), MPI_ERR_TYPE);
     EXPECT(MPI_File_read_at(file, 0, memory, 1, MPI_DATATYPE_NULL, &status), MPI_ERR_TYPE);
+    EXPECT(MPI_File_write_at(file, 0, MPI_IN_PLACE, 1, MPI_BYTE, &status), MPI_ERR_BUFFER);
+    FINE(MPI_File_read_at(file, 0, MPI_IN_PLACE, 0, MPI_BYTE, &status));
     EXPECT(MPI_File_iwrite_at(file, 0, memory, -1, MPI_BYTE, &request), MPI_ERR_COUNT, MPI_ERR_ARG);
     EXPECT(MPI_File_iread_at(file, -1, memory, 1, MPI_BYTE, &request), MPI_ERR_ARG);
     EXPECT(MPI_File_iwrite(file, memory, 1, MPI_DATATYPE_NULL, &request), MPI_ERR_TYPE);
@@ -33,6 +35,7 @@ static void collective(MPI_File file)
     EXPECT(MPI_File_read_all(file, memory, -1, MPI_BYTE, &status), MPI_ERR_COUNT, MPI_ERR_ARG);
     EXPECT(MPI_File_write_ordered(file, memory, -1, MPI_BYTE, &status), MPI_ERR_COUNT, MPI_ERR_ARG);
     EXPECT(MPI_File_read_ordered(file, memory, 1, MPI_DATATYPE_NULL, &status), MPI_ERR_TYPE);
+    EXPECT(MPI_File_write_at_all(file, 0, MPI_IN_PLACE, 64, MPI_BYTE, &status), MPI_ERR_BUFFER);
     EXPECT(MPI_File_iwrite_at_all(file, -1, memory, 1, MPI_BYTE, &request), MPI_ERR_ARG);
     EXPECT(MPI_File_iread_all(file, memory, -1, MPI_BYTE, &request), MPI_ERR_COUNT, MPI_ERR_ARG);
     EXPECT(MPI_File_write_all_begin(file, memory, -1, MPI_BYTE), MPI_ERR_COUNT, MPI_ERR_ARG);

@@ -10,6 +10,7 @@ use crate::driver::Driver;
 use crate::engine::individual::{Access, Done, How, Plan, transfer};
 use crate::error::{Class, Error, Result};
 use crate::memory::UserMemory;
+use crate::mpi;
 use crate::operation::{Buffer, Coordination, Direction, Operation, Positioning, Synchronism};
 use crate::report::Counter;
 
@@ -166,7 +167,9 @@ impl File {
         };
         let size = total(count, item)?;
         check_etypes(size, &view)?;
-        total(count, typemap.size())?;
+        if total(count, typemap.size())? > 0 && address == mpi::library()?.constants().in_place {
+            return Err(Error::new(Class::Buffer, "the buffer is MPI_IN_PLACE"));
+        }
         let memory = UserMemory::of_caller(address, typemap, count)?;
         let direction = operation.direction;
         Ok(Checked { direction, view, buffer: operation.buffer, memory, driver, plan, size })
