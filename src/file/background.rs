@@ -16,12 +16,12 @@ use parking_lot::Mutex;
 
 use super::File;
 use super::access::Ready;
-use crate::engine::ranks::Ranks;
+use crate::engine::ranks::{Answers, Place, Ranks, Survey};
 use crate::engine::two_phase::Layers;
 use crate::error::{Class, Error, Result};
-use crate::mpi::{self, Comm, Exchange, Request};
+use crate::mpi::{self, Comm, Exchange, Request, ThreadLevel};
 use crate::operation::{Coordination, Direction, Operation};
-use crate::run::{Lane, Tally, WORKERS, without_mpi};
+use crate::run::{Communicator, Lane, Reserved, Tally, WORKERS, without_mpi};
 
 /// What goes on in the background of one file.
 #[derive(Default)]
@@ -32,6 +32,55 @@ pub(super) struct Background {
     asking: Arc<()>,
     /// Accesses of all ranks, in the order in which they were started.
     lane: Arc<Lane>,
+}
+
+/// What the ranks have for work in the background, as all of them know since the file was opened:
+/// if one went another way than the others, they would wait for it in vain.
+pub(super) struct Means {
+    /// What accesses of all ranks are done by; every rank has one or none has.
+    thread: Option<Reserved>,
+    /// Whether requests can be completed later.
+    promises: bool,
+    /// Whether every thread of every rank may call MPI.
+    all_multiple: bool,
+    /// Whether on no rank every thread may.
+    none_multiple: bool,
+}
+
+/// What a rank has, before it knows of the others.
+pub(super) struct MeansVote {
+    thread: Option<Reserved>,
+    no_thread: Place,
+    no_promises: Place,
+    not_multiple: Place,
+    multiple: Place,
+}
+
+impl MeansVote {
+    /// Asks all ranks.
+    pub(super) fn ask(survey: &mut Survey<'_, Communicator>, ranks: usize) -> MeansVote {
+        // A rank by itself waits for nobody, so it needs no thread that is sure to be there.
+        let thread = if ranks > 1 { WORKERS.reserve() } else { None };
+        let multiple = mpi::thread_level().is_ok_and(|level| level == ThreadLevel::Multiple);
+        MeansVote {
+            no_thread: survey.most(i64::from(thread.is_none())),
+            no_promises: survey.most(i64::from(!mpi::can_promise())),
+            not_multiple: survey.most(i64::from(!multiple)),
+            multiple: survey.most(i64::from(multiple)),
+            thread,
+        }
+    }
+
+    /// What holds for all.
+    pub(super) fn count(self, answers: &Answers) -> Means {
+        let nobody = |place| answers.most(place) == 0;
+        Means {
+            thread: self.thread.filter(|_| nobody(self.no_thread)),
+            promises: nobody(self.no_promises),
+            all_multiple: nobody(self.not_multiple),
+            none_multiple: nobody(self.multiple),
+        }
+    }
 }
 
 /// Everything that goes on in this process.
@@ -53,7 +102,7 @@ impl File {
         routine: &'static str,
         operation: &Operation,
     ) -> Result<Request> {
-        if !self.goes_on() || !mpi::can_promise() {
+        if !self.goes_on() || !self.means.promises {
             return mpi::completed_request(self.access(operation)?);
         }
         let started = Instant::now();
@@ -61,7 +110,7 @@ impl File {
         let prepared = self.prepare(operation);
         let together = operation.coordination == Coordination::Collective && self.meets_aside();
         let promised = prepared.and_then(|ready| Ok((ready, mpi::promised_request()?)));
-        let asks = operation.coordination == Coordination::Collective && self.none_multiple;
+        let asks = operation.coordination == Coordination::Collective && self.means.none_multiple;
         let asked = match asks && !together {
             true => Some(self.ask(promised.as_ref().err())?),
             false => None,
@@ -151,7 +200,7 @@ impl File {
         let lane = background.lane.clone();
         let job = Box::new(move || {
             let work = || file.verdict_on(file.finish(direction, ready, true, started));
-            let moved = match file.all_multiple {
+            let moved = match file.means.all_multiple {
                 true => work(),
                 false => without_mpi(work),
             };
@@ -160,7 +209,7 @@ impl File {
             background.together.done();
             EVERYTHING.done();
         });
-        lane.push(job, |work| match self.thread {
+        lane.push(job, |work| match self.means.thread {
             Some(_) => WORKERS.together(work),
             None => WORKERS.alone(self.cores, work),
         });
@@ -176,10 +225,10 @@ impl File {
 
     /// Why nothing goes on in the background although it is wanted. The same on all ranks.
     pub(super) fn why_nothing_goes_on(&self) -> Option<&'static str> {
-        if !mpi::can_promise() {
+        if !self.means.promises {
             return Some("below MPI_THREAD_MULTIPLE this MPI calls nobody while it waits");
         }
-        let thread = self.ranks.size() == 1 || self.thread.is_some();
+        let thread = self.ranks.size() == 1 || self.means.thread.is_some();
         (!thread).then_some("the system had no thread for it on a rank when the file was opened")
     }
 
@@ -188,10 +237,10 @@ impl File {
         if self.ranks.size() == 1 {
             return true;
         }
-        if self.thread.is_none() {
+        if self.means.thread.is_none() {
             return false;
         }
-        if self.all_multiple {
+        if self.means.all_multiple {
             return true;
         }
         let state = self.state.lock();

@@ -28,7 +28,7 @@ use parking_lot::{Mutex, RwLock};
 
 use self::aggregators::Homes;
 use self::amode::Amode;
-use self::background::Background;
+use self::background::{Background, Means};
 use self::sieving::WriteSieving;
 use self::split::Split;
 pub use self::split::SplitRoutine;
@@ -42,7 +42,7 @@ use crate::error::{Class, Error, Result};
 use crate::hint::Hints;
 use crate::mpi::{Group, Info, SharedWord};
 use crate::report::Counters;
-use crate::run::{Communicator, Reserved, block_on};
+use crate::run::{Communicator, block_on};
 
 /// An open file, on one of the ranks that opened it.
 pub struct File {
@@ -69,12 +69,7 @@ pub struct File {
     atomic_gate: Mutex<()>,
     split: Mutex<Option<Split>>,
     background: Arc<Background>,
-    /// What accesses of all ranks are done by in the background; every rank has one or none has.
-    thread: Option<Reserved>,
-    /// Whether every thread of every rank may call MPI.
-    all_multiple: bool,
-    /// Whether on no rank every thread may.
-    none_multiple: bool,
+    means: Means,
     counters: Counters,
     opened: Instant,
 }

@@ -9,6 +9,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::aggregators::Homes;
 use super::amode::Amode;
+use super::background::{Means, MeansVote};
 use super::info::{Ballot, entries};
 use super::sieving::{WriteSieving, mark_opened};
 use super::tuning::{LayoutVote, start_together, tuning};
@@ -23,9 +24,9 @@ use crate::engine::sieve::Gate;
 use crate::error::{Class, Error, Result};
 use crate::hint::{Environment, Hints, Request};
 use crate::memory::Shared;
-use crate::mpi::{self, Comm, Info, NodeInfo, SharedWord, ThreadLevel};
+use crate::mpi::{self, Comm, Info, NodeInfo, SharedWord};
 use crate::report::Counters;
-use crate::run::{Communicator, Reserved, WORKERS, block_on};
+use crate::run::{Communicator, block_on};
 
 impl File {
     /// Opens a file with all ranks of `comm`. Collective.
@@ -35,7 +36,9 @@ impl File {
             return Err(Error::new(Class::Comm, text));
         }
         // From here on all ranks go through the same steps, whatever happens on one of them.
-        let ranks = Communicator::new(comm.dup()?).map_err(|error| {
+        let own = comm.dup()?;
+        let ranks = Communicator::new(own).map_err(|error| {
+            own.free();
             let text = format!("opening {}: {}", path.to_string_lossy(), error.text());
             Error::new(error.class, text)
         })?;
@@ -68,9 +71,7 @@ struct Opened {
     view: FileView,
     shared_pointer: SharedWord,
     homes: Option<Homes>,
-    thread: Option<Reserved>,
-    all_multiple: bool,
-    none_multiple: bool,
+    means: Means,
 }
 
 fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Result<Opened> {
@@ -104,12 +105,7 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let mut survey = Survey::new(ranks);
     let end = survey.most(end);
     let sieved = survey.most(i64::from(sieved));
-    let multiple = mpi::thread_level().is_ok_and(|level| level == ThreadLevel::Multiple);
-    let not_multiple = survey.most(i64::from(!multiple));
-    let multiple = survey.most(i64::from(multiple));
-    // A rank by itself waits for nobody, so it needs no thread that is sure to be there.
-    let thread = if ranks.size() > 1 { WORKERS.reserve() } else { None };
-    let no_thread = survey.most(i64::from(thread.is_none()));
+    let means = MeansVote::ask(&mut survey, ranks.size());
     let vote = LayoutVote::ask(
         &mut survey,
         opened.as_ref().map_or_else(|_| Layout::default(), |d| d.layout()),
@@ -123,21 +119,8 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     start_together(ranks, &*driver, &wish.hints)?;
     let homes = Homes::ask(ranks, &wish.hints, layout)?;
     let somebody_sieves = answers.most(sieved) != 0;
-    let all_multiple = answers.most(not_multiple) == 0;
-    let thread = thread.filter(|_| answers.most(no_thread) == 0);
-    Ok(Opened {
-        wish,
-        driver,
-        layout,
-        start,
-        somebody_sieves,
-        view,
-        shared_pointer,
-        homes,
-        thread,
-        all_multiple,
-        none_multiple: answers.most(multiple) == 0,
-    })
+    let means = means.count(&answers);
+    Ok(Opened { wish, driver, layout, start, somebody_sieves, view, shared_pointer, homes, means })
 }
 
 /// The shared file pointer. Collective.
@@ -152,7 +135,7 @@ fn shared_pointer(ranks: &Communicator, start: i64) -> Result<SharedWord> {
             let pointer = SharedWord::on_node(memory, (ranks.rank() == 0).then_some(start));
             block_on(ranks, agree(ranks, Ok(pointer)))
         }
-        None => SharedWord::on_nodes(ranks.comm(), start),
+        None => block_on(ranks, agree(ranks, SharedWord::on_nodes(ranks.comm(), start))),
     }
 }
 
@@ -182,9 +165,7 @@ impl Opened {
             atomic_gate: Mutex::new(()),
             split: Mutex::new(None),
             background: Arc::default(),
-            thread: self.thread,
-            all_multiple: self.all_multiple,
-            none_multiple: self.none_multiple,
+            means: self.means,
             counters: Counters::default(),
             opened: Instant::now(),
         });

@@ -105,6 +105,12 @@ impl Comm {
     /// How its ranks are spread over the nodes. Collective.
     pub fn node_info(self) -> Result<NodeInfo> {
         let node = self.split_by_node()?;
+        let found = self.node_info_by(node);
+        node.free();
+        found
+    }
+
+    fn node_info_by(self, node: Comm) -> Result<NodeInfo> {
         let (node_rank, node_size) = (node.rank()?, node.size()?);
         let mut leaders = [i64::from(node_rank == 0)];
         self.allreduce_sum(&mut leaders)?;
@@ -112,13 +118,7 @@ impl Comm {
             1 => 0,
             _ => -node.allreduce_max_of(-(self.rank()? as i64))? as usize,
         };
-        node.free();
         Ok(NodeInfo { node_count: leaders[0] as usize, node_size, node_rank, leader })
-    }
-
-    /// Waits for all ranks.
-    pub fn barrier(self) -> Result<()> {
-        call!(library()?, barrier(self.0))
     }
 
     /// The largest of each value over all ranks.

@@ -139,7 +139,6 @@ functions! {
         errhandler_free = c"PMPI_Errhandler_free"(*mut c_void);
         group_free = c"PMPI_Group_free"(*mut c_void);
 
-        barrier = c"PMPI_Barrier"(usize);
         allreduce = c"PMPI_Allreduce"(usize, *mut c_void, c_int, usize, usize, usize);
         bcast = c"PMPI_Bcast"(*mut c_void, c_int, usize, c_int, usize);
         iallreduce = c"PMPI_Iallreduce"(

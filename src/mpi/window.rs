@@ -72,7 +72,7 @@ impl SharedWord {
         SharedWord(Place::Node(memory))
     }
 
-    /// A new one with the value that rank 0 gives. Collective over `comm`.
+    /// A new one with the value that rank 0 gives, before the ranks meet next. Collective over `comm`.
     pub fn on_nodes(comm: Comm, value: i64) -> Result<SharedWord> {
         on_several_nodes(library()?, comm, value).map(SharedWord)
     }
@@ -138,7 +138,6 @@ fn on_several_nodes(library: &Library, comm: Comm, value: i64) -> Result<Place> 
     if first {
         remote(win, Change::Replace, value)?;
     }
-    comm.barrier()?;
     Ok(Place::Nodes(win))
 }
 
