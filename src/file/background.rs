@@ -96,7 +96,7 @@ impl File {
     /// Starts a nonblocking access.
     ///
     /// A rank with wrong arguments is told at once; if the access is collective, the others are told
-    /// of it by their requests.
+    /// of it by their requests where they meet or where no request is completed by a worker.
     pub fn start(
         self: &Arc<File>,
         routine: &'static str,
@@ -223,13 +223,9 @@ impl File {
         wanted && !ENDING.load(SeqCst)
     }
 
-    /// Why nothing goes on in the background although it is wanted. The same on all ranks.
-    pub(super) fn why_nothing_goes_on(&self) -> Option<&'static str> {
-        if !self.means.promises {
-            return Some("below MPI_THREAD_MULTIPLE this MPI calls nobody while it waits");
-        }
-        let thread = self.ranks.size() == 1 || self.means.thread.is_some();
-        (!thread).then_some("the system had no thread for it on a rank when the file was opened")
+    /// Whether requests can be completed after the call that makes them. The same on all ranks.
+    pub(super) fn can_promise(&self) -> bool {
+        self.means.promises
     }
 
     /// Whether all ranks can access the file together in the background. The same on all ranks.

@@ -50,11 +50,10 @@ impl File {
             value: if state.hints.data_shipping { "false" } else { "off" }.to_string(),
             why,
         });
-        let refused_progress = state.hints.progress.then(|| self.why_nothing_goes_on()).flatten();
-        let stays = refused_progress.map(|why| Override {
+        let stays = (state.hints.progress && !self.can_promise()).then(|| Override {
             key: "mpiio_rs_progress",
             value: "none".to_string(),
-            why: why.to_string(),
+            why: "below MPI_THREAD_MULTIPLE this MPI calls nobody while it waits".to_string(),
         });
         let cached = driver.as_ref().and_then(|driver| driver.why_cached());
         let hints = &state.hints;

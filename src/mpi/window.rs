@@ -72,7 +72,8 @@ impl SharedWord {
         SharedWord(Place::Node(memory))
     }
 
-    /// A new one with the value that rank 0 gives, before the ranks meet next. Collective over `comm`.
+    /// A new one with the value that rank 0 gives, for use after the ranks have met. Collective
+    /// over `comm`.
     pub fn on_nodes(comm: Comm, value: i64) -> Result<SharedWord> {
         on_several_nodes(library()?, comm, value).map(SharedWord)
     }

@@ -1,12 +1,12 @@
 //! Threads of the library's own that do what the program has started and not waited for.
 //!
-//! They are started when there is something to do, sleep while there is nothing, and make no MPI
-//! call unless every thread may. There are two kinds of work. An access of one rank alone needs
-//! nobody: there are at most as many of them at a time as the rank has cores, and the others wait
-//! in a queue. What ranks do together sleeps while it waits for them, perhaps for long, so it always
-//! gets a thread: two files on which two ranks started in another order must not wait for each other.
-//! The call that starts it may not wait for other ranks either, and the system may have no thread to
-//! give by then, so one is put by while a file is opened, where ranks can still agree to do without.
+//! They sleep while there is nothing to do, and make no MPI call unless every thread may. There are
+//! two kinds of work. An access of one rank alone needs nobody: there are at most as many of them at
+//! a time as the rank has cores, and the others wait in a queue. What ranks do together sleeps while
+//! it waits for them, perhaps for long, so it always gets a thread: two files on which two ranks
+//! started in another order must not wait for each other. The call that starts it may not wait for
+//! other ranks either, and the system may have no thread to give by then, so one is put by while a
+//! file is opened, where ranks can still agree to do without.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -51,6 +51,8 @@ pub struct Reserved(&'static Workers);
 impl Drop for Reserved {
     fn drop(&mut self) {
         self.0.state.lock().reserved -= 1;
+        // There may be one too many now.
+        self.0.wake.notify_one();
     }
 }
 
@@ -119,6 +121,8 @@ impl Workers {
             _ if self.hire(&mut state) => return,
             _ => {}
         }
+        // One may sleep beside work that has become possible meanwhile.
+        self.wake.notify_all();
         let left = std::mem::take(&mut state.alone);
         drop(state);
         left.into_iter().for_each(|job| job());
