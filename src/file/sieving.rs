@@ -119,11 +119,12 @@ impl File {
         let before = self.state.lock().sieving;
         let wanted = answers.most(vote.wanted) != 0;
         let forced = answers.most(vote.forced) != 0;
-        let possible =
-            answers.most(vote.unreadable) == 0 && (forced || answers.most(vote.remote) == 0);
+        let remote = answers.most(vote.remote) != 0;
+        let readable = answers.most(vote.unreadable) == 0;
         let mut active = false;
-        if wanted && possible {
-            let promised = forced || self.amode.unique_open;
+        if wanted && readable && (forced || !remote) {
+            // Where openings leave no marks, who asks for it answers for them.
+            let promised = forced && remote || self.amode.unique_open;
             let alone = self.ranks.rank() == 0
                 && self.driver().is_ok_and(|driver| become_sieving(&*driver, promised));
             active = block_on(&self.ranks, self.ranks.max(Box::new([i64::from(alone)])))?[0] != 0;
@@ -131,8 +132,10 @@ impl File {
         if before.active && !active && self.ranks.rank() == 0 {
             self.driver()?.unlock(SIEVED, 1);
         }
-        let why_not = (forced && wanted && !active)
-            .then_some("the file cannot be read back through this opening");
+        let why_not = (forced && wanted && !active).then_some(match readable {
+            true => "another opening writes the file, or it cannot be locked",
+            false => "the file cannot be read back through this opening",
+        });
         Ok(WriteSieving { active, why_not, ..before })
     }
 
@@ -178,8 +181,7 @@ fn window(hint: u64) -> usize {
 }
 
 /// Leaves the mark of a sieving opening, unless another opening has the file for writing. Where
-/// the user has promised that no other writes it, or wants it all the same, the mark still tells
-/// those that come later.
+/// the user has promised that no other writes it, the mark still tells those that come later.
 fn become_sieving(driver: &dyn Driver, promised: bool) -> bool {
     if driver.lock(SIEVED, 1, LockKind::Shared).is_err() {
         return promised;
