@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { FILE_LIMIT = 512 * 1024 };
+enum { FILE_LIMIT = 512 * 1024, MOST_BYTES = 60000 };
 
 int64_t access_file_byte(const Access *access, int64_t position)
 {
@@ -47,7 +47,8 @@ static int64_t room(const File *file, const View *view, bool write, int64_t offs
 static int64_t draw_amount(Random *random)
 {
     int64_t kind = below(random, 100);
-    int64_t amount = between(random, 1, kind < 50 ? 200 : kind < 85 ? 5000 : 60000);
+    int64_t amount = between(random, 1, kind < 50 ? 200 : kind < 85 ? 5000 : MOST_BYTES);
+    if (amount < program.least) amount = program.least + amount % 1000;
     return amount < options.largest ? amount : options.largest;
 }
 

@@ -14,7 +14,7 @@
 typedef struct { int64_t at; const char *hex; } Patch; /* two dots stand for a byte that may be anything */
 typedef struct { unsigned char *bytes, *at; int64_t size, lowest; uint64_t identity; } Memory;
 
-static MPI_Comm comm;
+static MPI_Comm comm, other UNUSED;
 static MPI_File f[8];
 static MPI_Info info UNUSED;
 static MPI_Datatype t[1 << 16] UNUSED, etype UNUSED, filetype UNUSED, type UNUSED;

@@ -16,7 +16,7 @@
 static Page *find_page(File *file, int64_t offset, bool create)
 {
     int64_t index = offset / PAGE;
-    Page **slot = &file->pages[index % 1024];
+    Page **slot = &file->pages[index % PAGE_LISTS];
     for (Page *page = *slot; page; page = page->next)
         if (page->index == index) return page;
     if (!create) return NULL;
@@ -53,7 +53,7 @@ unsigned char model_value(File *file, int64_t offset)
 /* What lies past the new end is gone: it reads as zeros when the file grows again. */
 void model_resize(File *file, int64_t size)
 {
-    for (int i = 0; i < 1024; i++)
+    for (int i = 0; i < PAGE_LISTS; i++)
         for (Page *page = file->pages[i]; page; page = page->next) {
             int64_t start = page->index * PAGE, from = size > start ? size - start : 0;
             if (from < PAGE) memset(page->data + from, 0, (size_t)(PAGE - from)), memset(page->unknown + from, 0, (size_t)(PAGE - from));
@@ -63,7 +63,7 @@ void model_resize(File *file, int64_t size)
 
 void model_clear_epoch(File *file)
 {
-    for (int i = 0; i < 1024; i++)
+    for (int i = 0; i < PAGE_LISTS; i++)
         for (Page *page = file->pages[i]; page; page = page->next) {
             memset(page->writer, 0, sizeof page->writer);
             memset(page->readers, 0, sizeof page->readers);
@@ -219,7 +219,7 @@ static void emit_verify(File *file)
     int64_t done = -1;
     for (;;) {
         int64_t next = INT64_MAX;
-        for (int i = 0; i < 1024; i++)
+        for (int i = 0; i < PAGE_LISTS; i++)
             for (Page *page = file->pages[i]; page; page = page->next)
                 if (page->index > done && page->index < next) next = page->index;
         if (next == INT64_MAX || next * PAGE >= file->size) break;
@@ -243,7 +243,7 @@ void model_verify(File *file)
     if (fstat(descriptor, &information) != 0) fail("stat %s: %s", file->path, strerror(errno));
     if (information.st_size != file->size)
         fail("%s has %lld bytes, must have %lld", file->path, (long long)information.st_size, (long long)file->size);
-    for (int i = 0; i < 1024; i++)
+    for (int i = 0; i < PAGE_LISTS; i++)
         for (Page *page = file->pages[i]; page; page = page->next) {
             int64_t end = (page->index + 1) * PAGE;
             compare_range(file, descriptor, page->index * PAGE, end < file->size ? end : file->size);

@@ -19,7 +19,7 @@ static const char *const feature_names[FEATURES] = {
     "holes", "eof-counts", "nonblocking", "nonblocking-collective", "split", "shared", "ordered", "races", "hints",
     "uneven-hints", "reopen", "atomic", "large-count", "views", "types", "datareps", "sizes", "bottom", "empty-filetypes",
     "subcomms", "far", "sequential", "append", "f90-types", "darray", "own-datareps", "sessions", "intercomms", "wait-order", "pairs",
-    "lower-bounds", "zero-blocks", "unordered"};
+    "lower-bounds", "zero-blocks", "unordered", "outstanding-races", "second-openings"};
 
 static void refuse(const char *wrong)
 {

@@ -30,7 +30,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { MAX_RANKS = 16, MAX_PENDING = 12, MAX_STEPS = 1000, MAX_FILES = 4, PAGE = 4096, GUARD = 64 };
+enum { MAX_RANKS = 16, MAX_PENDING = 12, MAX_STEPS = 1000, MAX_FILES = 4, PAGE = 4096, PAGE_LISTS = 1024, GUARD = 64 };
 
 /* draw.c */
 typedef struct { uint64_t state; } Random;
@@ -47,7 +47,8 @@ char *list(const char *type, const int *values, int count); /* as C source */
 enum Feature {
     HOLES, EOF_COUNTS, NONBLOCKING, NONBLOCKING_COLLECTIVE, SPLIT, SHARED, ORDERED, RACES, HINTS, UNEVEN_HINTS, REOPEN,
     ATOMIC, LARGE_COUNT, VIEWS, TYPES, DATAREPS, SIZES, BOTTOM, EMPTY_FILETYPES, SUBCOMMS, FAR, SEQUENTIAL, APPEND,
-    F90_TYPES, DARRAY, OWN_DATAREPS, SESSIONS, INTERCOMMS, WAIT_ORDER, PAIRS, LOWER_BOUNDS, ZERO_BLOCKS, UNORDERED, FEATURES
+    F90_TYPES, DARRAY, OWN_DATAREPS, SESSIONS, INTERCOMMS, WAIT_ORDER, PAIRS, LOWER_BOUNDS, ZERO_BLOCKS, UNORDERED,
+    OUTSTANDING_RACES, SECOND_OPENINGS, FEATURES
 };
 typedef struct {
     bool on[FEATURES];
@@ -75,6 +76,7 @@ typedef struct {
     const char *doing; /* the current step in words: printed on failure and on timeout */
     const char *call;  /* the MPI call in it */
     int accesses;      /* of this rank so far */
+    int64_t least;     /* bytes that accesses have at least, if not 0: others get time to come between their parts */
     Random random;
 } Program;
 extern Program program;
@@ -186,7 +188,7 @@ struct File {
     int amode;
     bool collective_only; /* as promised with romio_no_indep_rw */
     bool atomic, can_read, can_write, sequential;
-    Page *pages[1024];
+    Page **pages; /* PAGE_LISTS of them; two openings of a file have the same */
     int64_t initial_size; /* before the program */
     int64_t size, stable_size; /* stable: smallest size since the last synchronisation */
     uint16_t size_writers, size_readers;
@@ -216,6 +218,7 @@ void unmark_pending(const Access *access);
 int64_t view_offset(const View *view, int64_t position); /* byte of the file of a byte of the view's data stream */
 int64_t view_end(const File *file, const View *view);    /* MPI_SEEK_END in etypes */
 View *plain_view(void);
+void set_view(File *file, MPI_Info info); /* the call, with this rank's view */
 void step_set_view(File *file);
 
 /* routine.c */
@@ -284,6 +287,8 @@ void step_wait(File *file);
 void complete_all(File *file);  /* every outstanding request and split collective */
 void finish_pending_split(File *file);
 bool has_pending(const File *file);
+void remember(Access *access); /* until it is completed */
+void wait_for(Access **accesses, int count, uint64_t choice);
 
 /* step_shared.c */
 void step_shared_serial(File *file);
@@ -293,6 +298,10 @@ void extract_stream(Access *access, unsigned char *into); /* what a racing read 
 
 /* step_atomic.c */
 void step_atomic_race(File *file);
+void step_outstanding_race(File *file);
+
+/* step_second.c */
+void step_second_opening(File *file);
 
 /* hints.c */
 MPI_Info draw_info(void);
@@ -302,6 +311,7 @@ void free_info(MPI_Info *info); /* also MPI_INFO_NULL */
 
 /* step_file.c */
 void synchronise(File *file);
+void verify_now(File *file);
 void step_sync(File *file);
 void step_seek(File *file);
 void step_seek_shared(File *file);
@@ -310,6 +320,7 @@ void step_set_size(File *file);
 void step_preallocate(File *file);
 void step_atomicity(File *file);
 void step_set_info(File *file);
+const char *amode_source(int amode);
 void open_file(File *file, int amode);
 void step_reopen(File *file);
 void close_file(File *file);

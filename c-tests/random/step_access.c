@@ -30,7 +30,7 @@ static bool has_room(const File *file)
     return true;
 }
 
-static void remember(Access *access)
+void remember(Access *access)
 {
     File *file = access->file;
     if (access->routine->synchronism == SPLIT_BEGIN) file->split[access->rank] = access;
@@ -41,7 +41,7 @@ static void remember(Access *access)
 }
 
 /* Completes requests of this rank the way a real program might: one by one, any, some or all, waiting or testing. */
-static void wait_for(Access **accesses, int count, uint64_t choice)
+void wait_for(Access **accesses, int count, uint64_t choice)
 {
     static const char *const names[] = {"WAIT", "WAIT_BACKWARDS", "WAITANY", "WAITSOME", "WAITALL",
                                         "TEST", "TESTANY", "TESTSOME", "TESTALL", "GET_STATUS"};

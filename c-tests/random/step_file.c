@@ -35,7 +35,7 @@ void synchronise(File *file)
     model_clear_epoch(file);
 }
 
-static void verify_now(File *file)
+void verify_now(File *file)
 {
     announce("compare the file with the model");
     if (program.rank == program.step % program.size) model_verify(file);
@@ -241,7 +241,7 @@ void step_set_info(File *file)
     else must(MPI_Info_free(&back));
 }
 
-static const char *amode_source(int amode)
+const char *amode_source(int amode)
 {
     static const struct {
         int bit;

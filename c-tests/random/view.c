@@ -130,6 +130,22 @@ static void draw_representation(Random *random, View *view)
     view->datarep = view->reversed ? "external32" : view->mask ? text("inverted%lld", (long long)named_type(view->kind)->size) : "internal";
 }
 
+void set_view(File *file, MPI_Info info)
+{
+    const View *mine = file->views[program.rank];
+    MPI_Datatype etype, filetype;
+    emit_type(mine->etype);
+    emit_type(mine->filetype);
+    /* the library must hold its own references: the caller may free the types at once */
+    io(MPI_Type_dup(mine->etype->handle, &etype), "MPI_Type_dup(%s, &etype)", mine->etype->name);
+    io(MPI_Type_dup(mine->filetype->handle, &filetype), "MPI_Type_dup(%s, &filetype)", mine->filetype->name);
+    io(MPI_File_set_view(file->handle, mine->displacement, etype, filetype, mine->datarep, info),
+       "MPI_File_set_view(f[%d], %lld, etype, filetype, %s, %s)", file->number, (long long)mine->displacement,
+       text(mine->mask ? "inverted(\"%s\")" : "\"%s\"", mine->datarep), info == MPI_INFO_NULL ? "MPI_INFO_NULL" : "info");
+    io(MPI_Type_free(&etype), "MPI_Type_free(&etype)");
+    io(MPI_Type_free(&filetype), "MPI_Type_free(&filetype)");
+}
+
 void step_set_view(File *file)
 {
     Random *random = &program.random;
@@ -150,16 +166,6 @@ void step_set_view(File *file)
             say("      rank %d: displacement %lld filetype %s", rank, (long long)file->views[rank]->displacement,
                 file->views[rank]->filetype->text);
     MPI_Info info = draw_info();
-    /* the library must hold its own references: the caller may free the types at once */
-    MPI_Datatype etype, filetype;
-    emit_type(mine->etype);
-    emit_type(mine->filetype);
-    io(MPI_Type_dup(mine->etype->handle, &etype), "MPI_Type_dup(%s, &etype)", mine->etype->name);
-    io(MPI_Type_dup(mine->filetype->handle, &filetype), "MPI_Type_dup(%s, &filetype)", mine->filetype->name);
-    io(MPI_File_set_view(file->handle, mine->displacement, etype, filetype, common.datarep, info),
-       "MPI_File_set_view(f[%d], %lld, etype, filetype, %s, %s)", file->number, (long long)mine->displacement,
-       text(common.mask ? "inverted(\"%s\")" : "\"%s\"", common.datarep), info == MPI_INFO_NULL ? "MPI_INFO_NULL" : "info");
-    io(MPI_Type_free(&etype), "MPI_Type_free(&etype)");
-    io(MPI_Type_free(&filetype), "MPI_Type_free(&filetype)");
+    set_view(file, info);
     free_info(&info);
 }
