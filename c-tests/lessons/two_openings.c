@@ -12,7 +12,8 @@
 
 enum { LENGTH = 1000, PIECE = 8 };
 
-static atomic_int held, released;
+static atomic_int held, released, let_go;
+static int longest = 200; /* milliseconds */
 
 static void *hold(void *argument)
 {
@@ -20,7 +21,7 @@ static void *hold(void *argument)
     int file = *(int *)argument;
     if (fcntl(file, F_OFD_SETLK, &lock) != 0) wrong++;
     held = 1;
-    usleep(200000);
+    for (int waited = 0; waited < longest && !let_go; waited++) usleep(1000);
     released = 1;
     lock.l_type = F_UNLCK;
     fcntl(file, F_OFD_SETLK, &lock);
@@ -77,6 +78,36 @@ static void after_sieving(void)
     free(name);
 }
 
+/* This one asks to sieve when there is another one already, which does not know and takes no locks: so it does not sieve, and
+ * needs no lock. */
+static void asked_too_late(void)
+{
+    char own[64], data[LENGTH] = "";
+    MPI_File sieves, beside;
+    pthread_t holder;
+    snprintf(own, sizeof own, "too_late.%d", rank);
+    char *name = strdup(path(own));
+    int mode = MPI_MODE_RDWR | MPI_MODE_CREATE;
+    FINE(MPI_File_open(MPI_COMM_SELF, name, mode, MPI_INFO_NULL, &beside));
+    FINE(MPI_File_open(MPI_COMM_SELF, name, mode, MPI_INFO_NULL, &sieves));
+    set_scattered(sieves, "enable");
+    int descriptor = open(name, O_RDWR);
+    held = released = 0;
+    longest = 20000;
+    if (pthread_create(&holder, NULL, hold, &descriptor) != 0) MPI_Abort(MPI_COMM_WORLD, 1);
+    while (!held) usleep(1000);
+    FINE(MPI_File_write_at(sieves, 0, data, LENGTH / 4, MPI_BYTE, MPI_STATUS_IGNORE));
+    TRUE(!released);
+    let_go = 1;
+    pthread_join(holder, NULL);
+    let_go = 0;
+    longest = 200;
+    close(descriptor);
+    FINE(MPI_File_close(&sieves));
+    FINE(MPI_File_close(&beside));
+    free(name);
+}
+
 /* The user may write the file and not read it, so others cannot see that it is open and may sieve at any time. */
 static void write_only(void)
 {
@@ -99,6 +130,7 @@ int main(int count, char **words)
 {
     begin(&count, &words);
     after_sieving();
+    asked_too_late();
     write_only();
     return finish();
 }

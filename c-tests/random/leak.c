@@ -17,11 +17,13 @@ static int programs;      /* so far in this launch */
 static int most;          /* descriptors after any of the first programs */
 static size_t in_use;     /* bytes after the first programs */
 static long growth;       /* the most of them since then */
+static char targets[8192]; /* what the descriptors are of */
 
 /* Counts the descriptors, and complains about one of a file below our directory. */
 static int count_descriptors(void)
 {
     int count = 0;
+    size_t used = 0;
     DIR *all = opendir("/proc/self/fd");
     if (!all) fail("/proc/self/fd cannot be read");
     for (struct dirent *entry; (entry = readdir(all));) {
@@ -32,6 +34,8 @@ static int count_descriptors(void)
         if (strncmp(target, options.directory, strlen(options.directory)) == 0 && strstr(target, "/random."))
             fail("a descriptor was left open: %s", target);
         count++;
+        used += (size_t)snprintf(targets + used, sizeof targets - used, " %s", target);
+        if (used >= sizeof targets) used = sizeof targets - 1;
     }
     closedir(all);
     return count;
@@ -77,7 +81,7 @@ void check_leaks(void)
         if (descriptors > most) most = descriptors;
         in_use = bytes;
     } else if (descriptors > most)
-        fail("%d descriptors are open after the program, %d were before", descriptors, most);
+        fail("%d descriptors are open after the program, %d were before:%s", descriptors, most, targets);
     else if (bytes > in_use + GROWTH_LIMIT)
         fail("%zu bytes are in use, %zu were after the first programs of this launch", bytes, in_use);
     else if ((long)(bytes - in_use) > growth)

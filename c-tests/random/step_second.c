@@ -12,7 +12,6 @@ typedef struct {
     bool collective[OPENINGS];
     MPI_Comm comm; /* of the second */
     enum Shape shape;
-    bool forced; /* writes through the first are sieved whatever it costs, so they may be through the second */
     int piece, slots, slot_of[OPENINGS * MAX_RANKS];
     int64_t base, start; /* of the pieces in the file, and in etypes about where accesses begin */
 } Beside;
@@ -46,12 +45,10 @@ static MPI_Info draw_ways(const char *sieving)
     return info;
 }
 
-/* Who asks for sieving gets it even if somebody else has the file open and does not know. Only who opens later is told, so the
- * first opening asks before there is a second, and as long as there is one; else none of them does. */
-static const char *draw_sieving(const Beside *beside)
+static const char *draw_sieving(void)
 {
-    static const char *const values[] = {"disable", "automatic", "enable"};
-    return values[below(&program.random, beside->forced ? 3 : 2)];
+    static const char *const values[] = {"disable", "automatic", "enable", "enable"};
+    return values[below(&program.random, 4)];
 }
 
 /* The pieces of opening `owner`, or everything from the first piece on. */
@@ -94,7 +91,7 @@ static void open_second(Beside *beside)
     if (beside->shape == ODD_AND_EVEN)
         io(MPI_Comm_split(program.comm, program.rank % 2, program.rank, &beside->comm), "MPI_Comm_split(comm, %d, %d, &other)",
            program.rank % 2, program.rank);
-    MPI_Info info = draw_ways(draw_sieving(beside));
+    MPI_Info info = draw_ways(draw_sieving());
     io(MPI_File_open(beside->comm, second->path, amode, info, &second->handle),
        "MPI_File_open(%s, path(\"%s\"), %s, %s, &f[%d])", comms[beside->shape], second->name, amode_source(amode),
        info == MPI_INFO_NULL ? "MPI_INFO_NULL" : "info", second->number);
@@ -178,7 +175,7 @@ static void read_back(Beside *beside, int which)
     Random *random = &program.random;
     bool pieces = chance(random, 50);
     if (!beside->files[which]->can_read) return;
-    set_views(beside, which, !which, pieces, which == 0 && beside->forced ? "enable" : draw_sieving(beside));
+    set_views(beside, which, !which, pieces, draw_sieving());
     for (int i = 0; i < 2; i++) {
         int64_t start = pieces ? beside->start : beside->start * beside->slots + below(random, 500);
         start_through(which, draw_through(beside, which, false, false, start));
@@ -190,7 +187,6 @@ static void draw_layout(Beside *beside)
     Random *random = &program.random;
     int owners = OPENINGS * program.size;
     beside->shape = (enum Shape)below(random, SHAPES);
-    beside->forced = chance(random, 60);
     beside->piece = (int)between(random, 1, chance(random, 60) ? 16 : 400);
     beside->slots = owners + (int)below(random, 2); /* some bytes are nobody's */
     beside->base = beside->files[0]->far + below(random, 5000);
@@ -211,11 +207,11 @@ void step_second_opening(File *file)
     draw_layout(beside);
     if (!file->can_write || file->amode & MPI_MODE_UNIQUE_OPEN || !options.on[VIEWS]) return;
     synchronise(file);
-    set_views(beside, 0, 0, true, beside->forced ? "enable" : draw_sieving(beside));
+    set_views(beside, 0, 0, true, draw_sieving());
     open_second(beside);
     /* what an opening did with an earlier view must not matter */
-    for (int64_t before = below(random, 3); before > 0; before--) set_views(beside, 1, 1, chance(random, 70), draw_sieving(beside));
-    set_views(beside, 1, 1, true, draw_sieving(beside));
+    for (int64_t before = below(random, 3); before > 0; before--) set_views(beside, 1, 1, chance(random, 70), draw_sieving());
+    set_views(beside, 1, 1, true, draw_sieving());
     for (int64_t rounds = between(random, 1, MOST_ROUNDS); rounds > 0; rounds--) write_round(beside);
     synchronise_both(beside);
     for (int which = 0; which < OPENINGS; which++) read_back(beside, which);
