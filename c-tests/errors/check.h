@@ -84,15 +84,21 @@ static inline void patience(void)
     alarm(seconds ? (unsigned)atoi(seconds) : 40);
 }
 
-static inline void begin(int *count, char ***words)
+/* What every test needs once MPI has been started. */
+static inline void prepare(int *count, char ***words)
 {
-    start_mpi(count, words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     if (*count > 1) directory = (*words)[1];
     patience();
+}
+
+static inline void begin(int *count, char ***words)
+{
+    start_mpi(count, words);
+    prepare(count, words);
 }
 
 static inline char *path(const char *name)

@@ -26,14 +26,7 @@ static void *work(void *argument)
 
 int main(int count, char **words)
 {
-    int level;
-    MPI_Init_thread(&count, &words, MPI_THREAD_MULTIPLE, &level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    patience();
-    doing = "writes of two threads";
-    if (level < MPI_THREAD_MULTIPLE) return finish(); /* this MPI was built without */
-
+    if (!begin_at(MPI_THREAD_MULTIPLE, &count, &words)) return finish();
     char folder[] = "/tmp/crossing_writes.XXXXXX", name[64];
     if (rank == 0 && (!mkdtemp(folder) || chmod(folder, 0755) != 0)) MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);

@@ -4,6 +4,15 @@
 
 #include "../errors/check.h"
 
+/* As `begin`, at this thread level whatever the environment asks for; false if the MPI was built without. */
+static inline int begin_at(int wanted, int *count, char ***words)
+{
+    int level;
+    MPI_Init_thread(count, words, wanted, &level);
+    prepare(count, words);
+    return level >= wanted;
+}
+
 /* What others wrote is seen only after this. */
 static inline void synchronise(MPI_File file)
 {

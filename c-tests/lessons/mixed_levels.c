@@ -9,14 +9,8 @@ static void start(int *count, char ***words)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
     const char *number = NULL;
-    int level;
     for (int i = 0; i < 3 && !number; i++) number = getenv(names[i]);
-    MPI_Init_thread(count, words, number && atoi(number) == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (*count > 1) directory = (*words)[1];
-    patience();
+    begin_at(number && atoi(number) == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, count, words);
 }
 
 /* Rank 0 starts first, with this count; the others only when something of its own is done. */

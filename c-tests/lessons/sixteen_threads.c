@@ -124,15 +124,8 @@ static int wrong_stretches(void)
 
 int main(int count, char **words)
 {
-    int level;
-    MPI_Init_thread(&count, &words, MPI_THREAD_MULTIPLE, &level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (count > 1) directory = words[1];
-    patience();
+    if (!begin_at(MPI_THREAD_MULTIPLE, &count, &words)) return finish();
     doing = "accesses of sixteen threads";
-    if (level < MPI_THREAD_MULTIPLE) return finish(); /* this MPI was built without */
     file = open_new("sixteen_threads");
     shared_file = open_new("sixteen_threads_shared");
     static struct Thread threads[THREADS];

@@ -33,16 +33,10 @@ static void *work(void *argument)
 
 int main(int count, char **words)
 {
-    int level;
-    MPI_Init_thread(&count, &words, MPI_THREAD_MULTIPLE, &level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (count > 1) directory = words[1];
-    patience();
+    if (!begin_at(MPI_THREAD_MULTIPLE, &count, &words)) return finish();
     doing = "collective calls of two threads";
     struct Work works[2] = {{MPI_COMM_NULL, path("one"), 0, 0}, {MPI_COMM_NULL, path("two"), 1, 0}};
     pthread_t threads[2];
-    if (level < MPI_THREAD_MULTIPLE) return finish(); /* this MPI was built without */
     for (int i = 0; i < 2; i++) MPI_Comm_dup(MPI_COMM_WORLD, &works[i].comm);
     for (int i = 0; i < 2; i++) TRUE(pthread_create(&threads[i], NULL, work, &works[i]) == 0);
     for (int i = 0; i < 2; i++) TRUE(pthread_join(threads[i], NULL) == 0);
