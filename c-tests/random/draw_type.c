@@ -5,9 +5,6 @@
 
 enum { MAX_ELEMENTS = 1500, MAX_SPAN = 6000, MAX_BLOCKS = 6 };
 
-/* With some 500 datatypes alive MPICH 4.0 begins to pack nested ones wrongly, on one rank and not on another. */
-enum { MOST_NESTED = 400 };
-
 /* What a constructor may do: types for files keep their displacements ascending and multiples of the unit. */
 typedef struct {
     Random *random;
@@ -176,7 +173,7 @@ static Type *draw_nested(const Rules *rules, Type *start, const Type *leaf)
 {
     Type *type = start;
     int depth = options.on[TYPES] ? (int)below(rules->random, 4) : 0;
-    if (next_type_number() > MOST_NESTED) depth = 0;
+    if (next_type_number() > MOST_PACKED) depth = 0;
     for (int i = 0; i < depth; i++) {
         if (type->element_count > MAX_ELEMENTS / 8) break;
         Type *next = construct(rules, type, leaf);
@@ -188,8 +185,9 @@ static Type *draw_nested(const Rules *rules, Type *start, const Type *leaf)
 Type *draw_memory_type(Random *random, const Type *leaf, bool may_overlap)
 {
     Rules rules = {random, false, may_overlap, 1};
-    Type *start = leaf ? dup_type(leaf) : named_type(draw_kind(random));
-    if (leaf && chance(random, 70)) *start = *leaf;
+    bool few = next_type_number() <= MOST_PACKED;
+    Type *start = !leaf ? named_type(draw_kind(random)) : few ? dup_type(leaf) : keep(sizeof *start);
+    if (leaf && (chance(random, 70) || !few)) *start = *leaf;
     return draw_nested(&rules, start, leaf);
 }
 
