@@ -80,7 +80,9 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let mut options = OpenOptions::new(split_name(path).1, wish.kind);
     (options.read, options.write) = (amode.read, amode.write);
     options.permissions = wish.hints.file_perm.unwrap_or(0o666);
-    options.shared_between_hosts = ranks.nodes().node_count > 1;
+    // Another opening may be another host's, as where each rank has its own: MPI_File_sync makes
+    // what one wrote seen by the other.
+    options.shared_between_hosts = ranks.nodes().node_count > 1 || mpi::may_have_other_hosts();
     options.cached_by_hosts = wish.filesystem.caches_alone();
     options.tuning = tuning(&wish.hints, amode, ranks);
 
@@ -223,12 +225,7 @@ fn cores(nodes: NodeInfo) -> usize {
         (allowed, machine.unwrap_or(allowed))
     });
     // An opening of MPI_COMM_SELF knows nothing of its neighbours, but the launcher does.
-    let neighbours = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"]
-        .iter()
-        .filter_map(|name| std::env::var(name).ok()?.parse().ok())
-        .chain([nodes.node_size])
-        .max()
-        .unwrap_or(1);
+    let neighbours = mpi::neighbours().unwrap_or(1).max(nodes.node_size);
     allowed.min((machine / neighbours).max(1))
 }
 

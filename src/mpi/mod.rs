@@ -19,6 +19,7 @@ mod functions;
 mod handles;
 mod inbox;
 mod info;
+mod launcher;
 mod library;
 mod named;
 mod pending;
@@ -35,6 +36,7 @@ pub use error_code::error_code;
 pub use finalize::on_finalize;
 pub use handles::{Comm, Datatype, Errhandler, Group, Info, Request, Win};
 pub use inbox::Inbox;
+pub use launcher::{may_have_other_hosts, neighbours};
 pub use library::{Library, ThreadLevel, is_running, library, thread_level};
 pub use pending::Pending;
 pub use request::{
