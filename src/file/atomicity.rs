@@ -39,7 +39,7 @@ impl File {
     }
 
     /// Tries whether a lock taken by rank 0 is seen from everywhere else. Collective.
-    fn locks_work(&self) -> Result<()> {
+    pub(super) fn locks_work(&self) -> Result<()> {
         let driver = self.agree(self.driver())?;
         let kind = if self.amode.write { LockKind::Exclusive } else { LockKind::Shared };
         let first = self.ranks.rank() == 0;

@@ -7,8 +7,10 @@
 //! the other. Who opens looks whether somebody sieves, who wants to sieve looks whether somebody
 //! has it open; each first leaves its own mark, so one of two always sees the other.
 //!
-//! By itself the library does so only where locks are the kernel's own; elsewhere the user must
-//! ask by `romio_ds_write=enable`.
+//! By itself the library does so only where locks are the kernel's own. Elsewhere the user must
+//! ask by `romio_ds_write=enable`, marks would cost every opening a few requests to a server, and
+//! none are left: either every write takes a lock anyway, or the user says that there is no other
+//! opening (`MPI_MODE_UNIQUE_OPEN`).
 
 use std::sync::Arc;
 
@@ -37,6 +39,8 @@ pub(super) struct Vote {
     wanted: Place,
     unreadable: Place,
     remote: Place,
+    /// Some writes take no lock.
+    unlocked: Place,
     /// Rank 0's hints hold for all.
     forced: Place,
 }
@@ -104,11 +108,13 @@ impl File {
         let pair = driver.as_ref().zip(view);
         let wanted = pair.is_some_and(|(driver, view)| gains(driver, &view.layout));
         let forced = self.ranks.rank() == 0 && hints.romio_ds_write == Toggle::Enable;
-        let readable = driver.is_some_and(|driver| driver.readable());
+        let readable = driver.as_ref().is_some_and(|driver| driver.readable());
+        let locks = driver.is_some_and(|driver| driver.locks_transfers());
         Vote {
             wanted: survey.most(i64::from(wanted)),
             unreadable: survey.most(i64::from(!readable)),
             remote: survey.most(i64::from(!self.filesystem.is_local())),
+            unlocked: survey.most(i64::from(!locks)),
             forced: survey.most(i64::from(forced)),
         }
     }
@@ -121,20 +127,23 @@ impl File {
         let forced = answers.most(vote.forced) != 0;
         let remote = answers.most(vote.remote) != 0;
         let readable = answers.most(vote.unreadable) == 0;
-        let mut active = false;
-        if wanted && readable && (forced || !remote) {
-            // Where openings leave no marks, who asks for it answers for them.
-            let promised = forced && remote || self.amode.unique_open;
-            let alone = self.ranks.rank() == 0
-                && self.driver().is_ok_and(|driver| become_sieving(&*driver, promised));
-            active = block_on(&self.ranks, self.ranks.max(Box::new([i64::from(alone)])))?[0] != 0;
+        let alone = self.amode.unique_open || remote && answers.most(vote.unlocked) == 0;
+        let sought = wanted && readable && (!remote || forced);
+        let mut active = sought && (!remote || alone && self.locks_work().is_ok());
+        if active {
+            let marked = self.ranks.rank() == 0
+                && self.driver().is_ok_and(|driver| become_sieving(&*driver, alone));
+            active = block_on(&self.ranks, self.ranks.max(Box::new([i64::from(marked)])))?[0] != 0;
         }
         if before.active && !active && self.ranks.rank() == 0 {
             self.driver()?.unlock(SIEVED, 1);
         }
-        let why_not = (forced && wanted && !active).then_some(match readable {
-            true => "another opening writes the file, or it cannot be locked",
-            false => "the file cannot be read back through this opening",
+        let why_not = (forced && wanted && !active).then_some(match () {
+            () if !readable => "the file cannot be read back through this opening",
+            () if remote && !alone => {
+                "here other openings are not seen, unless the access mode has MPI_MODE_UNIQUE_OPEN"
+            }
+            () => "another opening writes the file, or it cannot be locked",
         });
         Ok(WriteSieving { active, why_not, ..before })
     }
