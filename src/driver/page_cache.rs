@@ -45,17 +45,37 @@ pub(super) fn forget_arriving(file: BorrowedFd<'_>, range: &Range<u64>) {
     if start >= end || pages(file, &(start..end)) == Some(0) {
         return;
     }
-    let mut unwanted = [0u8; LARGEST_PAGE];
-    for at in (start..end).step_by(LARGEST_PAGE) {
-        if pages(file, &(at..at + page)) != Some(0) {
-            let (into, length) = (unwanted.as_mut_ptr().cast(), unwanted.len());
-            // To read a page is to wait for it. What is read, and whether, does not matter.
-            // SAFETY: the bytes go into a local that is as long as is said.
-            let _ = unsafe { libc::pread(file.as_raw_fd(), into, length, at as i64) };
-        }
-    }
+    wait_for(file, start..end, &mut [0u8; LARGEST_PAGE]);
     // All of it: pages come in groups, and a group that reaches beyond a range stays.
     advise(file, libc::POSIX_FADV_DONTNEED);
+}
+
+/// As `forget_arriving`, for all of the file. Where it is not known whether there is such a page,
+/// it is not looked for: all of the file would have to be read.
+pub(super) fn forget_all_arriving(file: BorrowedFd<'_>) {
+    let all = 0..i64::MAX as u64;
+    if pages(file, &all).is_some() {
+        forget_arriving(file, &all);
+    }
+}
+
+/// Waits for the pages of `range`, which starts and ends with one, by reading those that are
+/// there or on their way.
+fn wait_for(file: BorrowedFd<'_>, range: Range<u64>, unwanted: &mut [u8; LARGEST_PAGE]) {
+    let page = LARGEST_PAGE as u64;
+    if pages(file, &range) == Some(0) {
+        return;
+    }
+    if range.end - range.start > page {
+        let middle = range.start + ((range.end - range.start) / 2).next_multiple_of(page);
+        wait_for(file, range.start..middle, unwanted);
+        wait_for(file, middle..range.end, unwanted);
+        return;
+    }
+    let (into, length) = (unwanted.as_mut_ptr().cast(), unwanted.len());
+    // What is read, and whether, does not matter.
+    // SAFETY: the bytes go into memory that is as long as is said.
+    let _ = unsafe { libc::pread(file.as_raw_fd(), into, length, range.start as i64) };
 }
 
 /// Pages of `range` that the kernel has or is about to have; not known on Linux before 6.5.
@@ -109,5 +129,8 @@ mod tests {
         assert_eq!(pages(file.as_fd(), &all), Some(0));
         forget_arriving(file.as_fd(), &(u64::MAX - 5..u64::MAX));
         forget_arriving(file.as_fd(), &(9..9));
+        std::os::unix::fs::FileExt::read_exact_at(&file, &mut byte, 3 << 20).unwrap();
+        forget_all_arriving(file.as_fd());
+        assert_eq!(pages(file.as_fd(), &all), Some(0));
     }
 }

@@ -4,8 +4,8 @@
 //! NFS's client takes a lock as the moment to agree with the server: locking forgets what was
 //! cached, unlocking sends what was written. So with ranks on several machines every transfer
 //! happens inside a lock on exactly its range, as in ROMIO, and a finished write can be read
-//! elsewhere at once. With all ranks on one machine there is one cache, and no need; nor is there
-//! for a file that is opened for reading only, since no rank can write it.
+//! elsewhere at once. With all of the job on one machine there is one cache, and no need; nor is
+//! there for a file that is opened for reading only, since no rank of that opening can write it.
 //!
 //! File systems in user space, SMB and their like, and NFS without locks, agree when a file is
 //! opened, and `fsync` sends what was written. There a lock, if it can be had, is followed by
@@ -14,8 +14,10 @@
 
 use std::ops::Range;
 use std::os::fd::AsFd;
+use std::thread;
+use std::time::Duration;
 
-use super::coherence::Coherence;
+use super::coherence::{Busy, Coherence};
 use super::posix::PosixFile;
 use super::transfer::total_length;
 use super::{Calls, Driver, Layout, LockKind, lock, page_cache};
@@ -24,6 +26,10 @@ use crate::memory::Piece;
 
 /// A byte that no file has, to be locked for the sake of locking.
 const FAR_BYTE: u64 = 1 << 62;
+
+/// Between two attempts to get a lock that cannot be waited for.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(200);
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// An open file that other machines may change.
 pub(super) struct RemoteFile {
@@ -78,23 +84,69 @@ impl RemoteFile {
         kind: LockKind,
         transfer: impl FnOnce(bool) -> Result<T>,
     ) -> Result<T> {
-        let busy = coherence.enter(range);
-        let gaps = busy.gaps();
-        let mut outcome = Ok(());
-        let mut locked = 0;
-        for gap in &gaps {
-            outcome = self.file.lock(gap.start, gap.end - gap.start, kind);
-            if outcome.is_err() {
-                break;
-            }
-            locked += 1;
-        }
-        let outcome = outcome.and_then(|()| transfer(!gaps.is_empty()));
-        for gap in &gaps[..locked] {
-            self.file.unlock(gap.start, gap.end - gap.start);
-        }
+        let (_busy, gaps) = self.enter(coherence, range, kind, Wanted::Gaps)?;
+        let outcome = transfer(!gaps.is_empty());
+        self.give_back(&gaps);
         outcome
     }
+
+    /// Keeps the rest of this process out of `range`, and other openings by the locks returned.
+    fn enter<'a>(
+        &self,
+        coherence: &'a Coherence,
+        range: &Range<u64>,
+        kind: LockKind,
+        wanted: Wanted,
+    ) -> Result<(Busy<'a>, Vec<Range<u64>>)> {
+        let mut pause = SHORTEST_PAUSE;
+        loop {
+            let busy = coherence.enter(range);
+            let gaps = busy.gaps();
+            let whole = [range.clone()];
+            // A caller that holds a part of it could not go on while this waits.
+            let patient = gaps == whole;
+            let locks = match wanted {
+                Wanted::Gaps => gaps,
+                Wanted::Whole => whole.to_vec(),
+            };
+            if self.take(&locks, kind, patient)? {
+                return Ok((busy, locks));
+            }
+            drop(busy);
+            thread::sleep(pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Locks all of `ranges`, or none; `false` where it would have to wait and is not to.
+    fn take(&self, ranges: &[Range<u64>], kind: LockKind, patient: bool) -> Result<bool> {
+        for (done, range) in ranges.iter().enumerate() {
+            let length = range.end - range.start;
+            let taken = match patient {
+                true => self.file.lock(range.start, length, kind).map(|()| true),
+                false => self.file.try_lock(range.start, length, kind),
+            };
+            if !matches!(taken, Ok(true)) {
+                self.give_back(&ranges[..done]);
+                return taken;
+            }
+        }
+        Ok(true)
+    }
+
+    fn give_back(&self, ranges: &[Range<u64>]) {
+        for range in ranges {
+            self.file.unlock(range.start, range.end - range.start);
+        }
+    }
+}
+
+/// What of a range is to be locked.
+#[derive(Clone, Copy)]
+enum Wanted {
+    /// What the caller does not hold of it.
+    Gaps,
+    Whole,
 }
 
 /// Whether a lock is given or kept from us by another; anything else is a mount without locks.
@@ -156,8 +208,8 @@ impl Driver for RemoteFile {
                 self.look_again(offset, length)
             }
             Sharing::Locked(coherence) => {
-                let busy = coherence.enter(&lock::lockable(offset, length));
-                self.file.lock(offset, length, kind)?;
+                let range = lock::lockable(offset, length);
+                let (busy, _) = self.enter(coherence, &range, kind, Wanted::Whole)?;
                 busy.hold();
                 Ok(())
             }
@@ -240,7 +292,12 @@ impl Driver for RemoteFile {
     fn refresh(&self) -> Result<()> {
         match &self.sharing {
             Sharing::OneHost => Ok(()),
-            Sharing::Reopened => self.file.reopen(),
+            Sharing::Reopened => {
+                self.file.reopen()?;
+                // Who only reads may have some read ahead, in another process too.
+                page_cache::forget_all_arriving(self.file.descriptor.as_fd());
+                Ok(())
+            }
             Sharing::Locked(coherence) => {
                 let busy = coherence.enter(&(FAR_BYTE..FAR_BYTE + 1));
                 // A caller that holds all of the file got the truth when it locked it.

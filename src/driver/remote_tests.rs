@@ -93,6 +93,38 @@ fn a_transfer_waits_for_the_lock_of_another_opening() {
 }
 
 #[test]
+fn who_holds_a_part_goes_on_while_another_thread_waits_for_the_rest() {
+    use std::sync::{Arc, mpsc};
+    let scratch = Scratch::on_disk();
+    let (one, two): (Arc<dyn Driver>, _) = (shared(&scratch).into(), shared(&scratch));
+    one.lock(50, 100, LockKind::Exclusive).unwrap();
+    two.lock(0, 50, LockKind::Exclusive).unwrap();
+    let (done, waiting) = mpsc::channel();
+    for what in ["read", "locked", "held"] {
+        let (one, done) = (one.clone(), done.clone());
+        std::thread::spawn(move || {
+            match what {
+                "read" => drop(read(&*one, 0, 100)),
+                "locked" => one.lock(20, 40, LockKind::Exclusive).unwrap(),
+                _ => {
+                    // both others are waiting
+                    std::thread::sleep(std::time::Duration::from_millis(50));
+                    one.write_at(60, &[Piece::of(b"abc")]).unwrap();
+                    one.unlock(50, 100);
+                }
+            }
+            done.send(what).unwrap();
+        });
+    }
+    let limit = std::time::Duration::from_secs(20);
+    assert_eq!(waiting.recv_timeout(limit), Ok("held"));
+    two.unlock(0, 50);
+    let mut others = [waiting.recv_timeout(limit).unwrap(), waiting.recv_timeout(limit).unwrap()];
+    others.sort();
+    assert_eq!(others, ["locked", "read"]);
+}
+
+#[test]
 fn threads_of_one_opening_do_not_take_each_others_locks() {
     let scratch = Scratch::on_disk();
     let (one, two) = (shared(&scratch), shared(&scratch));
