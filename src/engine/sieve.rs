@@ -48,8 +48,72 @@ pub struct Gate(Arc<Doors>);
 struct Doors {
     /// Held for writing by who sieves, for reading by who locks beside.
     sieving: RwLock<()>,
-    /// What is locked beside. A byte that several threads have locked is given back by the last.
-    beside: Mutex<Vec<Range<u64>>>,
+    /// Who locks beside. A byte that several threads have locked is given back by the last.
+    beside: Mutex<Neighbours>,
+}
+
+#[derive(Debug, Default)]
+struct Neighbours {
+    all: Vec<Neighbour>,
+    came: u64,
+}
+
+#[derive(Debug)]
+struct Neighbour {
+    number: u64,
+    range: Range<u64>,
+    progress: Progress,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Progress {
+    /// For the lock. What others give back meanwhile it must not keep: those who have what it
+    /// waits for may want just that.
+    Waits,
+    /// Something was given back that it may have had by then.
+    MustAskAgain,
+    Locked,
+}
+
+impl Neighbours {
+    fn add(&mut self, range: Range<u64>) -> u64 {
+        self.came += 1;
+        self.all.push(Neighbour { number: self.came, range, progress: Progress::Waits });
+        self.came
+    }
+
+    /// The system has given the lock. If it may have lost some again, what is left of it is
+    /// returned, to be given back before it is asked for anew: nobody keeps some and waits.
+    fn settle(&mut self, number: u64) -> Option<Vec<Range<u64>>> {
+        let one = self.all.iter_mut().find(|one| one.number == number)?;
+        if one.progress == Progress::Waits {
+            one.progress = Progress::Locked;
+            return None;
+        }
+        one.progress = Progress::Waits;
+        let range = one.range.clone();
+        Some(self.free(number, range))
+    }
+
+    /// Goes, and returns what is to be given back.
+    fn remove(&mut self, number: u64, range: Range<u64>) -> Vec<Range<u64>> {
+        self.all.retain(|one| one.number != number);
+        self.free(number, range)
+    }
+
+    /// What nobody else has locked of a range, which will be given back by the caller.
+    fn free(&mut self, number: u64, range: Range<u64>) -> Vec<Range<u64>> {
+        let locked = self.all.iter().filter(|one| one.progress == Progress::Locked);
+        let free = locked.map(|one| &one.range).fold(vec![range], without);
+        for one in self.all.iter_mut().filter(|one| one.number != number) {
+            let touched =
+                |free: &Range<u64>| free.start < one.range.end && one.range.start < free.end;
+            if one.progress == Progress::Waits && free.iter().any(touched) {
+                one.progress = Progress::MustAskAgain;
+            }
+        }
+        free
+    }
 }
 
 impl Gate {
@@ -84,21 +148,38 @@ impl Gate {
             return self.alone(driver, offset, length, act);
         }
         let _inside = self.0.sieving.read();
-        self.0.beside.lock().push(range.clone());
-        let locked = driver.lock(offset, length, LockKind::Shared);
+        let number = self.0.beside.lock().add(range.clone());
+        let locked = loop {
+            let asked = driver.lock(offset, length, LockKind::Shared);
+            let mut beside = self.0.beside.lock();
+            let left = beside.settle(number);
+            let Some(left) = left.filter(|_| asked.is_ok()) else { break asked };
+            give_back(driver, left);
+            // Without letting others in: two could go on disturbing each other.
+            match driver.try_lock(offset, length, LockKind::Shared) {
+                Ok(false) => {}
+                Ok(true) => {
+                    beside.settle(number);
+                    break Ok(());
+                }
+                Err(error) => break Err(error),
+            }
+        };
         let outcome = locked.map(|()| match direction {
             Direction::Read => act(),
             Direction::Write => publishing(driver, offset, length, act),
         });
-        // Nobody locks what is found free here before it has been given back.
+        // Nobody is taken for locked before what is found free here has been given back.
         let mut beside = self.0.beside.lock();
-        if let Some(place) = beside.iter().position(|other| *other == range) {
-            beside.swap_remove(place);
-        }
-        for free in beside.iter().fold(vec![range], without) {
-            driver.unlock(free.start, free.end - free.start);
-        }
+        give_back(driver, beside.remove(number, range));
+        drop(beside);
         outcome?
+    }
+}
+
+fn give_back(driver: &dyn Driver, ranges: Vec<Range<u64>>) {
+    for range in ranges {
+        driver.unlock(range.start, range.end - range.start);
     }
 }
 
@@ -221,6 +302,22 @@ impl Job<'_> {
 mod tests {
     use super::*;
     use crate::sim::disk::Disk;
+
+    #[test]
+    fn who_waits_keeps_nothing_that_others_give_back() {
+        let mut all = Neighbours::default();
+        let (first, second) = (all.add(300..400), all.add(390..500));
+        assert_eq!(all.settle(first), None);
+        assert_eq!(all.settle(second), None);
+        let (waiting, aside) = (all.add(50..350), all.add(0..50));
+        assert_eq!(all.remove(first, 300..400), [300..390]);
+        assert_eq!(all.settle(aside), None);
+        // It may have been given its lock just before 300..350 were given back.
+        assert_eq!(all.settle(waiting), Some(vec![50..350]));
+        assert_eq!(all.settle(waiting), None);
+        assert_eq!(all.remove(second, 390..500), [390..500]);
+        assert_eq!(all.remove(waiting, 50..350), [50..350]);
+    }
 
     #[test]
     fn what_two_have_locked_is_given_back_by_the_last() {
