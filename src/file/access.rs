@@ -202,8 +202,12 @@ impl File {
     ) -> Result<u64> {
         let mut access = self.as_access(checked, position, memory);
         if self.atomicity() {
-            // The locks of atomic mode are held already; a window would need others too.
+            // The locks of atomic mode are held already; a window would need others too, and who
+            // has one of those may wait for one of these.
             access.plan.write.stride = 0;
+            if access.plan.locked_reads {
+                access.plan.read.stride = 0;
+            }
             (access.plan.locked_writes, access.plan.locked_reads) = (false, false);
         }
         let done = transfer(&*checked.driver, &access)?;
