@@ -7,10 +7,9 @@
 //! the other. Who opens looks whether somebody sieves, who wants to sieve looks whether somebody
 //! has it open; each first leaves its own mark, so one of two always sees the other.
 //!
-//! By itself the library does so only where locks are the kernel's own. Elsewhere the user must
-//! ask by `romio_ds_write=enable`, marks would cost every opening a few requests to a server, and
-//! none are left: either every write takes a lock anyway, or the user says that there is no other
-//! opening (`MPI_MODE_UNIQUE_OPEN`).
+//! By itself the library does so only where locks are the kernel's own. Elsewhere marks would cost
+//! every opening a few requests to a server, and none are left: the user must ask for it by
+//! `romio_ds_write=enable` and say that there is no other opening, by `MPI_MODE_UNIQUE_OPEN`.
 
 use std::sync::Arc;
 
@@ -39,8 +38,6 @@ pub(super) struct Vote {
     wanted: Place,
     unreadable: Place,
     remote: Place,
-    /// Some writes take no lock.
-    unlocked: Place,
     /// Rank 0's hints hold for all.
     forced: Place,
 }
@@ -108,13 +105,11 @@ impl File {
         let pair = driver.as_ref().zip(view);
         let wanted = pair.is_some_and(|(driver, view)| gains(driver, &view.layout));
         let forced = self.ranks.rank() == 0 && hints.romio_ds_write == Toggle::Enable;
-        let readable = driver.as_ref().is_some_and(|driver| driver.readable());
-        let locks = driver.is_some_and(|driver| driver.locks_transfers());
+        let readable = driver.is_some_and(|driver| driver.readable());
         Vote {
             wanted: survey.most(i64::from(wanted)),
             unreadable: survey.most(i64::from(!readable)),
             remote: survey.most(i64::from(!self.filesystem.is_local())),
-            unlocked: survey.most(i64::from(!locks)),
             forced: survey.most(i64::from(forced)),
         }
     }
@@ -127,9 +122,10 @@ impl File {
         let forced = answers.most(vote.forced) != 0;
         let remote = answers.most(vote.remote) != 0;
         let readable = answers.most(vote.unreadable) == 0;
-        let alone = self.amode.unique_open || remote && answers.most(vote.unlocked) == 0;
-        let sought = wanted && readable && (!remote || forced);
-        let mut active = sought && (!remote || alone && self.locks_work().is_ok());
+        let alone = self.amode.unique_open;
+        let mut active = wanted && readable && (!remote || forced && alone);
+        // Where locks do not reach from rank to rank the other ranks of this opening write too.
+        active = active && (!remote || self.locks_work().is_ok());
         if active {
             let marked = self.ranks.rank() == 0
                 && self.driver().is_ok_and(|driver| become_sieving(&*driver, alone));
