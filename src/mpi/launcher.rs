@@ -31,10 +31,13 @@ fn other_hosts(world: Option<usize>, variable: impl Fn(&str) -> Option<usize>) -
     if world == Some(1) {
         return false;
     }
-    let counted = COUNTS.iter().find_map(|(all, here)| {
-        let here = variable(here)?;
-        Some(world.or_else(|| variable(all))? > here)
-    });
+    // Of several launchers one within the other, some have told of another job.
+    let mut counted = None;
+    for (all, here) in COUNTS {
+        if let (Some(all), Some(here)) = (world.or_else(|| variable(all)), variable(here)) {
+            counted = Some(counted == Some(true) || all > here);
+        }
+    }
     let several = || HOSTS.iter().find_map(|name| variable(name)).map(|hosts| hosts > 1);
     // A launcher that says nothing may have started them anywhere.
     counted.or_else(several).unwrap_or(true)
@@ -71,6 +74,13 @@ mod tests {
     fn a_step_may_have_fewer_hosts_than_its_job() {
         assert!(!told(Some(4), &[("SLURM_NNODES", 9), ("SLURM_STEP_NUM_NODES", 1)]));
         assert!(!told(Some(4), &[("SLURM_NNODES", 9), ("MPI_LOCALNRANKS", 4)]));
+    }
+
+    #[test]
+    fn what_one_launcher_left_behind_does_not_hide_what_another_tells() {
+        let inherited = ("OMPI_COMM_WORLD_LOCAL_SIZE", 8);
+        assert!(told(Some(4), &[inherited, ("MPI_LOCALNRANKS", 2)]));
+        assert!(!told(Some(4), &[inherited, ("MPI_LOCALNRANKS", 4)]));
     }
 
     #[test]
