@@ -48,6 +48,13 @@ impl Coherence {
         if ranges.is_busy(range) { None } else { Some(self.occupy(&mut ranges, range)) }
     }
 
+    /// What is locked of `range`.
+    pub(super) fn held(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+        let ranges = self.ranges.lock();
+        let inside = |held: &Range<u64>| held.start.max(range.start)..held.end.min(range.end);
+        ranges.held.iter().map(inside).filter(|part| !part.is_empty()).collect()
+    }
+
     fn occupy(&self, ranges: &mut Ranges, range: &Range<u64>) -> Busy<'_> {
         ranges.busy.push(range.clone());
         Busy { coherence: self, range: range.clone() }
@@ -105,6 +112,8 @@ mod tests {
         coherence.enter(&(30..40)).hold();
         assert_eq!(coherence.enter(&(0..50)).gaps(), [0..10, 20..30, 40..50]);
         assert_eq!(coherence.enter(&(12..18)).gaps(), []);
+        assert_eq!(coherence.held(&(15..35)), [15..20, 30..35]);
+        assert_eq!(coherence.held(&(20..30)), []);
         coherence.enter(&(15..35)).give_back();
         assert_eq!(coherence.enter(&(0..50)).gaps(), [0..10, 15..35, 40..50]);
         assert_eq!(coherence.enter(&(5..5)).gaps(), []);

@@ -251,9 +251,12 @@ impl Driver for RemoteFile {
         match &self.sharing {
             Sharing::OneHost | Sharing::Reopened => self.file.unlock(offset, length),
             Sharing::Locked(coherence) => {
-                let busy = coherence.enter(&lock::lockable(offset, length));
-                self.file.unlock(offset, length);
-                busy.give_back();
+                // Of the rest there is nothing to give back, and another thread may wait for it.
+                for held in coherence.held(&lock::lockable(offset, length)) {
+                    let busy = coherence.enter(&held);
+                    self.file.unlock(held.start, held.end - held.start);
+                    busy.give_back();
+                }
             }
         }
     }

@@ -125,6 +125,27 @@ fn who_holds_a_part_goes_on_while_another_thread_waits_for_the_rest() {
 }
 
 #[test]
+fn what_is_not_held_is_given_back_at_once() {
+    use std::sync::{Arc, mpsc};
+    let scratch = Scratch::on_disk();
+    let (one, two): (Arc<dyn Driver>, _) = (shared(&scratch).into(), shared(&scratch));
+    two.lock(0, 50, LockKind::Exclusive).unwrap();
+    one.lock(60, 10, LockKind::Exclusive).unwrap();
+    let reader = one.clone();
+    let reading = std::thread::spawn(move || read(&*reader, 10, 10));
+    let (done, waiting) = mpsc::channel();
+    std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        one.unlock(0, 100);
+        done.send(()).unwrap();
+    });
+    assert_eq!(waiting.recv_timeout(std::time::Duration::from_secs(20)), Ok(()));
+    assert!(two.try_lock(60, 10, LockKind::Exclusive).unwrap());
+    two.unlock(0, 50);
+    assert_eq!(reading.join().unwrap(), []);
+}
+
+#[test]
 fn threads_of_one_opening_do_not_take_each_others_locks() {
     let scratch = Scratch::on_disk();
     let (one, two) = (shared(&scratch), shared(&scratch));
