@@ -31,6 +31,8 @@ static int count_descriptors(void)
         ssize_t length = readlinkat(dirfd(all), entry->d_name, target, sizeof target - 1);
         if (length < 0) continue;
         target[length] = 0;
+        /* The C library looks there for a moment when a thread first gives memory back, maybe one that ends just now. */
+        if (!strcmp(target, "/proc/sys/vm/overcommit_memory")) continue;
         if (strncmp(target, options.directory, strlen(options.directory)) == 0 && strstr(target, "/random."))
             fail("a descriptor was left open: %s", target);
         count++;
