@@ -149,6 +149,11 @@ pub(super) trait Advisor: Send + Sync {
         Ok(())
     }
 
+    /// Whether what is written is on its way until it is sent for.
+    fn defers_writes(&self) -> bool {
+        false
+    }
+
     /// Why something that was asked for is not done.
     fn reason(&self) -> Option<String> {
         None

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use super::posix::answer;
-use super::transfer::retry;
+use super::transfer::{retry, without_signals};
 
 /// Bytes of one write where room is made by writing zeros.
 pub(super) const ZERO_BLOCK: usize = 4 << 20;
@@ -28,7 +28,12 @@ pub(super) fn allocate(file: BorrowedFd, size: u64) -> io::Result<Outcome> {
     }
     let length = size as libc::off_t;
     // SAFETY: plain numbers, and the descriptor is open.
-    outcome(retry(|| answer(unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, length) })))
+    let call = || answer(unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, length) });
+    outcome(match call() {
+        // Some give back all they had got, so that with a timer it would never come to an end.
+        Err(cause) if cause.kind() == io::ErrorKind::Interrupted => without_signals(|| retry(call)),
+        answer => answer,
+    })
 }
 
 fn outcome(answer: io::Result<()>) -> io::Result<Outcome> {

@@ -164,8 +164,20 @@ impl Driver for PosixFile {
         }
     }
 
+    fn publish(&self, offset: u64, length: u64) -> Result<()> {
+        if self.visible_immediately() {
+            return Ok(());
+        }
+        let path = &self.path;
+        self.flush().doing(|| format!("writing {length} bytes at offset {offset} of {path}"))
+    }
+
     fn readable(&self) -> bool {
         self.readable
+    }
+
+    fn visible_immediately(&self) -> bool {
+        !self.advisor.as_ref().is_some_and(|advisor| advisor.defers_writes())
     }
 
     fn layout(&self) -> Layout {

@@ -156,6 +156,11 @@ impl File {
         if !sieves {
             access.plan.write.stride = 0;
         }
+        // Another host may access this rank's bytes, which the rank has seen or changed by itself
+        // before, and will again: to itself its accesses must come one after the other.
+        if self.hidden {
+            self.see_each_other(Ok(()))?;
+        }
         let moved = two_phase::transfer(
             &self.ranks,
             (ring, groups),
@@ -164,7 +169,11 @@ impl File {
             &shape,
             choice,
         );
-        let done = block_on(&self.ranks, moved).map_err(|error| ready.explain(error))?;
+        let mut done = block_on(&self.ranks, moved).map_err(|error| ready.explain(error));
+        if self.hidden && checked.direction == Direction::Write {
+            done = self.see_each_other(done);
+        }
+        let done = done?;
         self.count(checked.direction, &done);
         Ok(done.size)
     }

@@ -59,6 +59,8 @@ pub struct File {
     cores: usize,
     /// How the file lies on its servers, as all ranks see it.
     layout: Layout,
+    /// Whether what one host has written is hidden from another until both synchronise.
+    hidden: bool,
     /// `None` once the file is closed.
     driver: RwLock<Option<Arc<dyn Driver>>>,
     state: Mutex<State>,
@@ -106,15 +108,21 @@ impl File {
     /// Writes everything to the device and lets this rank see what others wrote. Collective.
     pub fn sync(&self) -> Result<()> {
         self.settle();
-        let synced = self.driver().and_then(|driver| {
+        self.see_each_other(Ok(()))
+    }
+
+    /// Sends what this rank's host has, and lets it see what the others sent. Collective.
+    fn see_each_other<T>(&self, before: Result<T>) -> Result<T> {
+        let synced = before.and_then(|before| {
+            let driver = self.driver()?;
             if self.amode.write {
                 driver.sync()?;
             }
-            Ok(driver)
+            Ok((driver, before))
         });
         // Everybody has written before anybody looks again.
-        let driver = self.agree(synced)?;
-        self.agree(driver.refresh())
+        let (driver, before) = self.agree(synced)?;
+        self.agree(driver.refresh().map(|()| before))
     }
 
     /// The open file of the driver.

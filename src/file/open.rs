@@ -65,6 +65,7 @@ struct Opened {
     wish: Wish,
     driver: Box<dyn Driver>,
     layout: Layout,
+    hidden: bool,
     /// Where the file pointers start.
     start: i64,
     somebody_sieves: bool,
@@ -107,6 +108,7 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let mut survey = Survey::new(ranks);
     let end = survey.most(end);
     let sieved = survey.most(i64::from(sieved));
+    let hidden = survey.most(i64::from(opened.as_ref().is_ok_and(|d| !d.visible_immediately())));
     let means = MeansVote::ask(&mut survey, ranks.size());
     let vote = LayoutVote::ask(
         &mut survey,
@@ -121,8 +123,21 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     start_together(ranks, &*driver, &wish.hints)?;
     let homes = Homes::ask(ranks, &wish.hints, layout)?;
     let somebody_sieves = answers.most(sieved) != 0;
+    // Ranks of one host share what it keeps.
+    let hidden = answers.most(hidden) != 0 && ranks.nodes().node_count > 1;
     let means = means.count(&answers);
-    Ok(Opened { wish, driver, layout, start, somebody_sieves, view, shared_pointer, homes, means })
+    Ok(Opened {
+        wish,
+        driver,
+        layout,
+        hidden,
+        start,
+        somebody_sieves,
+        view,
+        shared_pointer,
+        homes,
+        means,
+    })
 }
 
 /// The shared file pointer. Collective.
@@ -152,6 +167,7 @@ impl Opened {
             homes: self.homes,
             filesystem: self.wish.filesystem,
             layout: self.layout,
+            hidden: self.hidden,
             driver: RwLock::new(Some(Arc::from(self.driver))),
             state: Mutex::new(State {
                 view: Arc::new(self.view),

@@ -38,6 +38,11 @@ impl File {
             u64::try_from(size)
                 .map_err(|_| Error::new(Class::Arg, format!("{size} is no size for a file")))
         });
+        // What a host has not sent yet would be taken for a hole, or come after the end was cut.
+        let checked = checked.and_then(|size| match self.hidden {
+            true => self.driver()?.sync().map(|()| size),
+            false => Ok(size),
+        });
         let size = self.agree_on(what, size, checked)?;
         let driver = self.driver();
         let resized = match driver {

@@ -17,6 +17,7 @@ use self::abi::{FineGrainWriteSharing, FreeRange};
 use self::list::List;
 use self::prefetch::Prefetch;
 use super::advice::{Advised, Advisor, Ahead, BlockTuning, Intent, Shipping};
+use super::transfer::without_signals;
 
 /// One opening of a file.
 pub(super) struct Blocks {
@@ -24,6 +25,8 @@ pub(super) struct Blocks {
     block_size: u64,
     prefetch: Option<Mutex<Prefetch>>,
     shipping: AtomicBool,
+    /// Writes are told to the other nodes later.
+    defers: bool,
     reason: Mutex<Option<String>>,
     told: AtomicU64,
     refused: AtomicU64,
@@ -41,11 +44,12 @@ impl Blocks {
         if *tuning == BlockTuning::default() && !prefetch {
             return None;
         }
-        let blocks = Blocks {
+        let mut blocks = Blocks {
             tuning: tuning.clone(),
             block_size,
             prefetch: prefetch.then(Mutex::default),
             shipping: AtomicBool::new(false),
+            defers: false,
             reason: Mutex::new(None),
             told: AtomicU64::new(0),
             refused: AtomicU64::new(0),
@@ -54,7 +58,8 @@ impl Blocks {
             blocks.tell(file, List::of(&ClearFileCache::new()));
         }
         if tuning.fine_grain_writes && writable {
-            blocks.tell(file, List::of(&FineGrainWriteSharing::new(1, -1, -1, -1)));
+            let list = List::of(&FineGrainWriteSharing::new(1, -1, -1, -1));
+            blocks.defers = blocks.tell(file, list).is_some();
         }
         Some(blocks)
     }
@@ -66,7 +71,10 @@ impl Blocks {
             Ok(()) => Some(list),
             Err(cause) => {
                 self.refused.fetch_add(1, Relaxed);
-                self.give_reason(format!("GPFS refused a hint: {cause}"));
+                // Of data that are shipped all the same it would tell something else.
+                if self.tuning.shipping.is_none() {
+                    self.give_reason(format!("GPFS refused a hint: {cause}"));
+                }
                 None
             }
         }
@@ -153,9 +161,13 @@ impl Advisor for Blocks {
 
     fn start_together(&self, file: BorrowedFd, openings: usize) -> Option<io::Result<()>> {
         let shipping = self.tuning.shipping.as_ref()?;
+        // A signal to one who waits would end the waiting of all.
         let started = without_signals(|| self.start(shipping, openings).send(file));
         match &started {
-            Ok(()) => self.shipping.store(true, Relaxed),
+            Ok(()) => {
+                self.shipping.store(true, Relaxed);
+                *self.reason.lock() = None; // an attempt before this may have failed
+            }
             Err(cause) => self.give_reason(format!("data are not shipped: {cause}")),
         }
         Some(started)
@@ -166,6 +178,10 @@ impl Advisor for Blocks {
             return Ok(());
         }
         without_signals(|| List::of(&DataShipStop::new()).send(file))
+    }
+
+    fn defers_writes(&self) -> bool {
+        self.defers
     }
 
     fn reason(&self) -> Option<String> {
@@ -181,19 +197,4 @@ fn hull(ranges: &[Range<u64>]) -> Option<Range<u64>> {
     let start = ranges.iter().map(|range| range.start).min()?;
     let end = ranges.iter().map(|range| range.end).max()?;
     (start < end).then_some(start..end)
-}
-
-/// A signal to one who waits would end the waiting of all.
-fn without_signals<T>(act: impl FnOnce() -> T) -> T {
-    // SAFETY: all zeros is a valid set, and the calls fill them.
-    let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
-    // SAFETY: both are locals; the mask is this thread's own.
-    unsafe {
-        libc::sigfillset(&mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &all, &mut before);
-    }
-    let outcome = act();
-    // SAFETY: as above.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };
-    outcome
 }
