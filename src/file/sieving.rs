@@ -12,6 +12,8 @@
 //! `romio_ds_write=enable` and say that there is no other opening, by `MPI_MODE_UNIQUE_OPEN`.
 
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use super::view::FileView;
 use super::{File, State};
@@ -75,17 +77,51 @@ pub(super) fn mark_opened(driver: &dyn Driver) -> Result<bool> {
     // Only readers may share a lock. Who leaves no mark is not seen by those that sieve later, and
     // behaves as if somebody did already.
     let unseen = !driver.readable();
-    let marked = if unseen { Ok(()) } else { driver.lock(OPENED, 1, LockKind::Shared) };
-    match marked.and_then(|()| driver.try_lock(SIEVED, 1, LockKind::Exclusive)) {
-        Ok(true) => {
-            driver.unlock(SIEVED, 1);
-            Ok(unseen)
-        }
-        Ok(false) => Ok(true),
+    let looked = match unseen {
+        true => Ok(true),
+        false => soon(driver, OPENED, LockKind::Shared),
+    };
+    match looked.and_then(|_| sieves(driver)) {
+        Ok(somebody) => Ok(unseen || somebody),
         Err(error) if error.class == Class::UnsupportedOperation => Ok(false),
         Err(error) => Err(error),
     }
 }
+
+/// Whether somebody has left the mark of who sieves. That is a shared lock; what keeps out readers
+/// too is the program's own lock on all of the file, maybe this process's.
+fn sieves(driver: &dyn Driver) -> Result<bool> {
+    for _ in 0..ATTEMPTS {
+        let mut alone = driver.try_lock(SIEVED, 1, LockKind::Exclusive)?;
+        if !alone && !driver.readable() {
+            return Ok(true);
+        }
+        if alone || driver.try_lock(SIEVED, 1, LockKind::Shared)? {
+            // Who kept it exclusively has only looked, as this one does.
+            alone = alone || driver.try_lock(SIEVED, 1, LockKind::Exclusive)?;
+            driver.unlock(SIEVED, 1);
+            return Ok(!alone);
+        }
+        thread::sleep(PAUSE);
+    }
+    Ok(false)
+}
+
+/// Locks a byte that openings of this library lock exclusively only for a moment; `false` where
+/// somebody else keeps it.
+fn soon(driver: &dyn Driver, byte: u64, kind: LockKind) -> Result<bool> {
+    for _ in 0..ATTEMPTS {
+        if driver.try_lock(byte, 1, kind)? {
+            return Ok(true);
+        }
+        thread::sleep(PAUSE);
+    }
+    Ok(false)
+}
+
+/// Half a second in all.
+const ATTEMPTS: u32 = 250;
+const PAUSE: Duration = Duration::from_millis(2);
 
 impl File {
     /// Asks whether a rank gains by sieving writes through its new view, and whether any cannot.
@@ -188,11 +224,11 @@ fn window(hint: u64) -> usize {
 /// Leaves the mark of a sieving opening, unless another opening has the file for writing. Where
 /// the user has promised that no other writes it, the mark still tells those that come later.
 fn become_sieving(driver: &dyn Driver, promised: bool) -> bool {
-    if driver.lock(SIEVED, 1, LockKind::Shared).is_err() {
-        return promised;
+    if !soon(driver, SIEVED, LockKind::Shared).unwrap_or(false) {
+        return false; // windows could not be locked either
     }
     let alone = driver.try_lock(OPENED, 1, LockKind::Exclusive).unwrap_or(false);
-    let marked = driver.lock(OPENED, 1, LockKind::Shared).is_ok();
+    let marked = soon(driver, OPENED, LockKind::Shared).unwrap_or(false);
     if !marked {
         driver.unlock(OPENED, 1); // still exclusive, it would keep everybody from opening the file
     }
