@@ -1,6 +1,6 @@
 //! From a datatype of the MPI to a typemap of ours.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::constants::{Combiner, Constants};
 use super::contents::Contents;
@@ -60,6 +60,8 @@ struct Decoder<'a> {
     size_in_file: Option<SizeInFile<'a>>,
     /// What was decoded already: members of a struct are often the same type.
     known: HashMap<Datatype, Typemap>,
+    /// Of these, what has predefined types that lie otherwise in the file than in memory.
+    moved: HashSet<Datatype>,
     /// Handles to give back. Not before the end, so that none is reused while it is known.
     children: Vec<Datatype>,
 }
@@ -78,8 +80,8 @@ impl<'a> Decoder<'a> {
         leaves: Leaves,
         size_in_file: Option<SizeInFile<'a>>,
     ) -> Decoder<'a> {
-        let (known, children) = (HashMap::new(), Vec::new());
-        Decoder { library, leaves, size_in_file, known, children }
+        let (known, moved, children) = (HashMap::new(), HashSet::new(), Vec::new());
+        Decoder { library, leaves, size_in_file, known, moved, children }
     }
 
     fn decode(&mut self, datatype: Datatype) -> Result<Typemap> {
@@ -99,19 +101,27 @@ impl<'a> Decoder<'a> {
             Combiner::ValueIndex => self.value_index(&contents)?,
             _ => self.constructed(&contents)?,
         };
+        if contents.datatypes.iter().any(|child| self.moved.contains(child)) {
+            self.moved.insert(datatype);
+        }
         let typemap = self.bounded(datatype, contents.combiner, typemap)?;
         self.known.insert(datatype, typemap.clone());
         Ok(typemap)
     }
 
-    fn bounded(&self, datatype: Datatype, made: Combiner, typemap: Typemap) -> Result<Typemap> {
+    fn bounded(&mut self, datatype: Datatype, made: Combiner, typemap: Typemap) -> Result<Typemap> {
         match self.size_in_file {
             // The representation knows what a predefined type takes.
-            Some(size) if made.is_predefined() => Ok(Typemap::bytes(size(datatype, &typemap)?)),
-            // Nothing in it has another size, so the MPI's bounds hold for the file as well.
-            Some(_) if made != Combiner::Resized && typemap.size() != datatype.size()? => {
-                Ok(typemap)
+            Some(size) if made.is_predefined() => {
+                let size = size(datatype, &typemap)?;
+                // A pair has a hole in memory, and none in the file.
+                if datatype.extent()? != (0, size as i64) {
+                    self.moved.insert(datatype);
+                }
+                Ok(Typemap::bytes(size))
             }
+            // Where nothing in it is larger or smaller, the MPI's bounds hold for the file as well.
+            Some(_) if made != Combiner::Resized && self.moved.contains(&datatype) => Ok(typemap),
             // The rules for bounds, and for the padding at the end, are the MPI's.
             _ => {
                 let (lb, extent) = datatype.extent()?;
