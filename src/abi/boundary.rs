@@ -4,7 +4,6 @@
 use std::any::Any;
 use std::ffi::c_int;
 use std::fmt::Display;
-use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 
@@ -13,6 +12,7 @@ use super::handles::{self, MPI_File, OpenFile};
 use crate::error::{Error, Result};
 use crate::file::File;
 use crate::mpi::{self, Comm};
+use crate::report;
 
 const MPI_SUCCESS: c_int = 0;
 
@@ -81,13 +81,13 @@ fn raise(error: &Error, fh: MPI_File, handler: &Handler) -> c_int {
 
 static VERBOSE: LazyLock<bool> = LazyLock::new(|| std::env::var_os("MPIIO_RS_VERBOSE").is_some());
 
-/// Tells the user, in one write so that the lines of other ranks do not come between.
+/// Tells the user, and who says so.
 fn print(text: impl Display) {
     let line = match Comm::world().and_then(Comm::rank) {
         Ok(rank) => format!("mpiio-rs[rank {rank}]: {text}\n"),
         Err(_) => format!("mpiio-rs: {text}\n"),
     };
-    let _ = std::io::stderr().write_all(line.as_bytes()); // there is nobody else to tell
+    report::tell(&line);
 }
 
 /// Runs `body`; a panic in it ends the job, since other ranks may wait for bytes that this rank

@@ -75,7 +75,7 @@ impl File {
         };
         if let Err(error) = report::write(&report::render(&subject, &wanted), &wanted) {
             // A report that cannot be written is no reason to fail the program's close.
-            eprintln!("mpiio-rs[rank 0]: {error}");
+            report::tell(&format!("mpiio-rs[rank 0]: {error}\n"));
         }
         Ok(())
     }
@@ -84,7 +84,7 @@ impl File {
     pub(super) fn tell_hints(&self) {
         let state = self.state.lock();
         if self.ranks.rank() == 0 && state.hints.verbose {
-            eprint!("{}", state.hints.display(&self.facts(&state)));
+            report::tell(&state.hints.display(&self.facts(&state)));
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::engine::ranks::{Answers, Place, Ranks, Survey};
 use crate::error::Result;
 use crate::hint::{Facts, Override, Request};
 use crate::mpi::Info;
+use crate::report;
 use crate::run::{Communicator, block_on};
 
 impl File {
@@ -124,7 +125,8 @@ impl Ballot {
         let differences = self.request.differences(&request);
         if !differences.is_empty() {
             let (rank, keys) = (ranks.rank(), differences.join(", "));
-            eprintln!("mpiio-rs[rank {rank}]: hints differ from rank 0's, which hold: {keys}");
+            let text = "hints differ from rank 0's, which hold";
+            report::tell(&format!("mpiio-rs[rank {rank}]: {text}: {keys}\n"));
         }
         Ok(request)
     }

@@ -20,6 +20,11 @@ use crate::hint::Line;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 
+/// Tells the user something, in one write so that the lines of other ranks do not come between.
+pub fn tell(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes()); // there is nobody else to tell
+}
+
 /// Everything a report tells about one file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Subject {
