@@ -83,9 +83,10 @@ static VERBOSE: LazyLock<bool> = LazyLock::new(|| std::env::var_os("MPIIO_RS_VER
 
 /// Tells the user, and who says so.
 fn print(text: impl Display) {
-    let line = match Comm::world().and_then(Comm::rank) {
-        Ok(rank) => format!("mpiio-rs[rank {rank}]: {text}\n"),
-        Err(_) => format!("mpiio-rs: {text}\n"),
+    let world = mpi::has_world().then(Comm::world);
+    let line = match world.map(|world| world.and_then(Comm::rank)) {
+        Some(Ok(rank)) => format!("mpiio-rs[rank {rank}]: {text}\n"),
+        _ => format!("mpiio-rs: {text}\n"),
     };
     report::tell(&line);
 }
@@ -106,8 +107,8 @@ fn abort(routine: &str, panic: &(dyn Any + Send)) -> ! {
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("panic");
     print(format_args!("{routine}: a fault in mpiio-rs itself, the job ends: {what}"));
-    match Comm::world() {
-        Ok(world) => world.abort(NO_MPI),
-        Err(_) => std::process::abort(),
+    match mpi::has_world().then(Comm::world) {
+        Some(Ok(world)) => world.abort(NO_MPI),
+        _ => std::process::abort(),
     }
 }

@@ -77,10 +77,11 @@ pub(super) fn change(errhandler: Errhandler, change: impl FnOnce(UserFunction) -
 /// The error handler of one file.
 pub(super) struct Handler(Mutex<Option<Attached>>);
 
-/// A handler other than MPI_ERRORS_RETURN, and the communicator that holds its reference.
+/// A handler other than MPI_ERRORS_RETURN, and the communicator that holds its reference. There is
+/// none for MPI_FILE_NULL in a program without MPI_Init.
 #[derive(Clone, Copy)]
 struct Attached {
-    holder: Comm,
+    holder: Option<Comm>,
     errhandler: Errhandler,
     function: Option<UserFunction>,
 }
@@ -99,16 +100,17 @@ impl Handler {
     }
 
     /// What a new file starts with: the handler of MPI_FILE_NULL.
-    pub(super) fn inherited() -> Result<Handler> {
+    pub(super) fn inherited(comm: Comm) -> Result<Handler> {
         let handler = Handler::errors_return();
         let parent = *NULL_FILE.0.lock();
         if let Some(parent) = parent {
-            handler.attach(parent.errhandler, parent.function)?;
+            handler.attach(parent.errhandler, parent.function, Some(comm))?;
         }
         Ok(handler)
     }
 
-    fn set(&self, errhandler: Errhandler) -> Result<()> {
+    /// `comm` is the file's, if there is one.
+    fn set(&self, errhandler: Errhandler, comm: Option<Comm>) -> Result<()> {
         if errhandler.is_null() {
             return Err(Error::new(Class::Arg, "the error handler is MPI_ERRHANDLER_NULL"));
         }
@@ -117,21 +119,26 @@ impl Handler {
             return Ok(());
         }
         let function = FUNCTIONS.lock().get(&errhandler.0).copied();
-        self.attach(errhandler, function)
+        self.attach(errhandler, function, comm)
     }
 
-    fn attach(&self, errhandler: Errhandler, function: Option<UserFunction>) -> Result<()> {
+    fn attach(
+        &self,
+        errhandler: Errhandler,
+        function: Option<UserFunction>,
+        comm: Option<Comm>,
+    ) -> Result<()> {
         let mut attached = self.0.lock();
         let holder = match *attached {
             Some(previous) => previous.holder,
             None => {
                 free_at_finalize();
-                Comm::self_()?.dup()?
+                alone(comm)?
             }
         };
-        if let Err(error) = holder.set_errhandler(errhandler) {
+        if let Some(Err(error)) = holder.map(|holder| holder.set_errhandler(errhandler)) {
             if attached.is_none() {
-                holder.free();
+                holder.inspect(|holder| holder.free());
             }
             return Err(error);
         }
@@ -140,11 +147,15 @@ impl Handler {
     }
 
     /// A new reference to the handler: the caller has to free it.
-    fn get(&self) -> Result<Errhandler> {
+    fn get(&self, comm: Option<Comm>) -> Result<Errhandler> {
         let attached = *self.0.lock();
-        match attached {
-            Some(attached) => attached.holder.errhandler(),
-            None => returning_holder()?.errhandler(),
+        match (attached, comm) {
+            (Some(Attached { holder: Some(holder), .. }), _) => holder.errhandler(),
+            (Some(Attached { errhandler, .. }), _) => Ok(errhandler),
+            (None, _) if mpi::has_world() => returning_holder()?.errhandler(),
+            // The library's own communicators return errors too.
+            (None, Some(comm)) => comm.errhandler(),
+            (None, None) => Errhandler::errors_return(),
         }
     }
 
@@ -160,7 +171,10 @@ impl Handler {
             None => code,
             Some(Attached { function: Some(function), .. }) => function.call(fh, code),
             Some(Attached { holder, .. }) => {
-                let _ = holder.call_errhandler(code);
+                match holder {
+                    Some(holder) => drop(holder.call_errhandler(code)),
+                    None => std::process::abort(), // MPI_ERRORS_ARE_FATAL, and nobody to tell
+                }
                 code
             }
         }
@@ -168,9 +182,17 @@ impl Handler {
 
     /// Goes back to MPI_ERRORS_RETURN.
     pub(super) fn release(&self) {
-        if let Some(attached) = self.0.lock().take() {
-            attached.holder.free();
+        if let Some(Attached { holder: Some(holder), .. }) = self.0.lock().take() {
+            holder.free();
         }
+    }
+}
+
+/// A communicator for a handler to stay with; `comm` is one that there is.
+fn alone(comm: Option<Comm>) -> Result<Option<Comm>> {
+    match comm {
+        _ if mpi::has_world() => Comm::self_()?.dup().map(Some),
+        comm => comm.map(Comm::alone).transpose(),
     }
 }
 
@@ -207,12 +229,14 @@ fn free_at_finalize() {
 fn on_handler(
     routine: &'static str,
     fh: MPI_File,
-    body: impl FnOnce(&Handler) -> Result<()>,
+    body: impl FnOnce(&Handler, Option<Comm>) -> Result<()>,
 ) -> c_int {
     if fh == MPI_File::null() {
-        return boundary::on_no_file(routine, || body(&NULL_FILE));
+        return boundary::on_no_file(routine, || body(&NULL_FILE, None));
     }
-    boundary::on_open_file(routine, fh, |open_file| body(&open_file.handler))
+    boundary::on_open_file(routine, fh, |open_file| {
+        body(&open_file.handler, Some(open_file.file.comm()))
+    })
 }
 
 /// Gives `code` to the handler of `fh`. Outside the panic net: the handler may throw.
@@ -254,10 +278,12 @@ routines! {
     });
 
     fn MPI_File_set_errhandler(fh: MPI_File, errhandler: Given<Errhandler>) -> c_int
-        = |routine| on_handler(routine, fh, |handler| handler.set(errhandler.handle()));
+        = |routine| on_handler(routine, fh, |handler, comm| handler.set(errhandler.handle(), comm));
 
     fn MPI_File_get_errhandler(fh: MPI_File, errhandler: HandleOut<Errhandler>) -> c_int
-        = |routine| on_handler(routine, fh, |handler| errhandler.set("errhandler", || handler.get()));
+        = |routine| on_handler(routine, fh, |handler, comm| {
+            errhandler.set("errhandler", || handler.get(comm))
+        });
 
     fn MPI_File_call_errhandler(fh: MPI_File, errorcode: c_int) -> c_int
         = |routine| call_errhandler(routine, fh, errorcode);

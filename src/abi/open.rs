@@ -19,7 +19,9 @@ fn open(comm: Comm, filename: Text, amode: c_int, info: Info, fh: Out<MPI_File>)
     // The other ranks wait for this one even if it has no name: no file has the empty one.
     let opened = File::open(comm, filename.as_ref().map_or(c"", |name| name), amode, info);
     filename?;
-    let open_file = OpenFile { file: opened?, handler: Handler::inherited()? };
+    let file = opened?;
+    let handler = Handler::inherited(file.comm())?;
+    let open_file = OpenFile { file, handler };
     fh.set("fh", handles::insert(open_file)?)
 }
 

@@ -275,7 +275,7 @@ fn one_more() {
             let look = || {
                 mpi::complete_kept();
                 if let Ok(comm) = Comm::self_() {
-                    comm.progress();
+                    comm.progress(); // there is one: this runs when it is about to go
                 }
             };
             EVERYTHING.wait(look);

@@ -40,7 +40,7 @@ use crate::engine::ranks::{Survey, agree};
 use crate::engine::sieve::Gate;
 use crate::error::{Class, Error, Result};
 use crate::hint::Hints;
-use crate::mpi::{Group, Info, SharedWord};
+use crate::mpi::{Comm, Group, Info, Running, SharedWord};
 use crate::report::Counters;
 use crate::run::{Communicator, block_on};
 
@@ -74,6 +74,8 @@ pub struct File {
     means: Means,
     counters: Counters,
     opened: Instant,
+    /// The last to go: all of the above may have to ask MPI then.
+    _running: Running,
 }
 
 /// What `set_view`, `set_info` and `seek` change.
@@ -93,6 +95,11 @@ impl File {
     /// Deletes the file, if nobody in this process has it open.
     pub fn delete(path: &CStr, _info: Info) -> Result<()> {
         driver::open::delete(detect::split_name(path).1)
+    }
+
+    /// The library's own communicator of those that opened it.
+    pub fn comm(&self) -> Comm {
+        self.ranks.comm()
     }
 
     /// The group of the communicator it was opened with.

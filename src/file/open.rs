@@ -24,7 +24,7 @@ use crate::engine::sieve::Gate;
 use crate::error::{Class, Error, Result};
 use crate::hint::{Environment, Hints, Request};
 use crate::memory::Shared;
-use crate::mpi::{self, Comm, Info, NodeInfo, SharedWord};
+use crate::mpi::{self, Comm, Info, NodeInfo, Running, SharedWord};
 use crate::report::Counters;
 use crate::run::{Communicator, block_on};
 
@@ -36,6 +36,7 @@ impl File {
             return Err(Error::new(Class::Comm, text));
         }
         // From here on all ranks go through the same steps, whatever happens on one of them.
+        let running = Running::begin();
         let own = comm.dup()?;
         let ranks = Communicator::new(own).map_err(|error| {
             own.free();
@@ -43,7 +44,7 @@ impl File {
             Error::new(error.class, text)
         })?;
         match open_on(&ranks, path, amode, info) {
-            Ok(opened) => Ok(opened.file(ranks, path)),
+            Ok(opened) => Ok(opened.file(ranks, path, running)),
             Err(error) => {
                 ranks.free();
                 Err(error)
@@ -157,7 +158,7 @@ fn shared_pointer(ranks: &Communicator, start: i64) -> Result<SharedWord> {
 }
 
 impl Opened {
-    fn file(self, ranks: Communicator, path: &CStr) -> Arc<File> {
+    fn file(self, ranks: Communicator, path: &CStr, running: Running) -> Arc<File> {
         let file = Arc::new(File {
             path: split_name(path).1.to_owned(),
             name: path.to_string_lossy().into_owned(),
@@ -186,6 +187,7 @@ impl Opened {
             means: self.means,
             counters: Counters::default(),
             opened: Instant::now(),
+            _running: running,
         });
         file.make_plan(&mut file.state.lock());
         file.tell_hints();

@@ -57,6 +57,25 @@ impl Comm {
         }
     }
 
+    /// A communicator of this process alone, whose errors are returned; nobody else takes part.
+    pub fn alone(self) -> Result<Comm> {
+        let library = library()?;
+        if self.size()? == 1 {
+            return self.dup();
+        }
+        let (rank, mut group, mut slot) = (self.rank()? as c_int, Slot::empty(), Slot::empty());
+        let all = self.group()?;
+        let made = call!(library, group_incl(all.0, 1, &rank, group.pointer())).and_then(|()| {
+            let group = Group(group.word(library));
+            let made = call!(library, comm_create_group(self.0, group.0, 0, slot.pointer()));
+            group.free();
+            made
+        });
+        all.free();
+        made?;
+        Comm(slot.word(library)).returning_errors(library)
+    }
+
     /// This process's number.
     pub fn rank(self) -> Result<usize> {
         let mut rank = 0;

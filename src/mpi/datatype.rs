@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
 
-use once_cell::sync::OnceCell;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use super::contents;
 use super::decoder::{Leaves, decode, decode_in_file};
 use super::errhandler::no_conversion;
 use super::handles::{Datatype, Slot};
 use super::library::{Library, call, library, until_nul};
+use super::running::epoch;
 use crate::error::{Class, Error, Result};
 use crate::view::typemap::Typemap;
 
@@ -184,13 +184,17 @@ fn share(value: *mut c_void) -> Arc<Kept> {
 
 /// The key under which typemaps are kept with datatypes, made at the first use.
 fn keyval(library: &Library) -> Result<c_int> {
-    static KEYVAL: OnceCell<c_int> = OnceCell::new();
-    let create = || -> Result<c_int> {
-        let (mut keyval, nothing) = (library.constants().keyval_invalid, std::ptr::null_mut());
-        call!(library, type_create_keyval(copy_kept, drop_kept, &mut keyval, nothing))?;
-        Ok(keyval)
-    };
-    KEYVAL.get_or_try_init(create).copied()
+    static KEYVAL: Mutex<Option<(u32, c_int)>> = Mutex::new(None);
+    let mut known = KEYVAL.lock();
+    match *known {
+        Some((made, keyval)) if made == epoch() => Ok(keyval),
+        _ => {
+            let (mut keyval, nothing) = (library.constants().keyval_invalid, std::ptr::null_mut());
+            call!(library, type_create_keyval(copy_kept, drop_kept, &mut keyval, nothing))?;
+            *known = Some((epoch(), keyval));
+            Ok(keyval)
+        }
+    }
 }
 
 /// A duplicate of a datatype has the same typemap.

@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 use parking_lot::Mutex;
 
 use super::constants::Abi;
-use super::library::{Library, call, is_running, library};
+use super::library::{Library, call, library};
+use super::running::{epoch, is_running};
 use crate::error::{Class, Error, Result};
 
 /// Codes made for each class at most. The MPI keeps them for ever, so the oldest are reused.
@@ -19,7 +20,13 @@ const MPICH_LINE: usize = 256;
 /// The codes of one class with their texts, the one longest unused first.
 type Ring = VecDeque<(c_int, String)>;
 
-static RINGS: Mutex<Option<HashMap<Class, Ring>>> = Mutex::new(None);
+static RINGS: Mutex<Option<(u32, HashMap<Class, Ring>)>> = Mutex::new(None);
+
+/// The ring of a class, of codes that this MPI knows.
+fn ring(rings: &mut Option<(u32, HashMap<Class, Ring>)>, class: Class) -> &mut Ring {
+    rings.take_if(|(made, _)| *made != epoch());
+    rings.get_or_insert_with(|| (epoch(), HashMap::new())).1.entry(class).or_default()
+}
 
 /// A code for the program: MPI_Error_class gives the error's class, MPI_Error_string its text.
 /// Where the MPI cannot make one, the class is the code.
@@ -45,7 +52,7 @@ fn code_with_text(library: &Library, class: Class, text: String) -> Result<c_int
     let mut oldest = None;
     {
         let mut rings = RINGS.lock();
-        let ring = rings.get_or_insert_default().entry(class).or_default();
+        let ring = ring(&mut rings, class);
         let known = ring.iter().position(|(_, known)| *known == text);
         if let Some((code, text)) = known.and_then(|index| ring.remove(index)) {
             ring.push_back((code, text));
@@ -57,7 +64,7 @@ fn code_with_text(library: &Library, class: Class, text: String) -> Result<c_int
     }
     let code = standard_code(library, library.constants().class_code(class), oldest, &text)?;
     let mut rings = RINGS.lock();
-    rings.get_or_insert_default().entry(class).or_default().push_back((code, text));
+    ring(&mut rings, class).push_back((code, text));
     Ok(code)
 }
 

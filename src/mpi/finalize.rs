@@ -3,12 +3,16 @@
 use std::ffi::{c_int, c_void};
 
 use super::library::{call, library};
-use crate::error::Result;
+use super::running::has_world;
+use crate::error::{Class, Error, Result};
 
 /// Calls `f` at the start of MPI_Finalize, while MPI still works; the last one registered goes
 /// first. The standard promises that attributes of MPI_COMM_SELF are dropped there.
 pub fn on_finalize(f: fn()) -> Result<()> {
     let library = library()?;
+    if !has_world() {
+        return Err(Error::new(Class::Other, "there is no MPI_COMM_SELF without MPI_Init"));
+    }
     let (mut keyval, nothing) = (library.constants().keyval_invalid, std::ptr::null_mut());
     call!(library, comm_create_keyval(copy_nothing, run, &mut keyval, nothing))?;
     call!(library, comm_set_attr(library.handles().comm_self, keyval, f as *mut c_void))

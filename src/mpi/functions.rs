@@ -126,6 +126,7 @@ functions! {
         comm_dup = c"PMPI_Comm_dup"(usize, *mut c_void);
         comm_free = c"PMPI_Comm_free"(*mut c_void);
         comm_group = c"PMPI_Comm_group"(usize, *mut c_void);
+        comm_create_group = c"PMPI_Comm_create_group"(usize, usize, c_int, *mut c_void);
         comm_split = c"PMPI_Comm_split"(usize, c_int, c_int, *mut c_void);
         comm_split_type = c"PMPI_Comm_split_type"(usize, c_int, c_int, usize, *mut c_void);
         comm_create_errhandler = c"PMPI_Comm_create_errhandler"(HandlerFunction, *mut c_void);
@@ -138,6 +139,7 @@ functions! {
         comm_set_attr = c"PMPI_Comm_set_attr"(usize, c_int, *mut c_void);
         errhandler_free = c"PMPI_Errhandler_free"(*mut c_void);
         group_free = c"PMPI_Group_free"(*mut c_void);
+        group_incl = c"PMPI_Group_incl"(usize, c_int, *const c_int, *mut c_void);
 
         allreduce = c"PMPI_Allreduce"(usize, *mut c_void, c_int, usize, usize, usize);
         bcast = c"PMPI_Bcast"(*mut c_void, c_int, usize, c_int, usize);

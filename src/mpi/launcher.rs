@@ -1,7 +1,7 @@
 //! What the launcher tells every process about the job, in variables of the environment.
 
 use super::handles::Comm;
-use super::library::is_running;
+use super::running::has_world;
 
 /// For each launcher, how many processes the job has and how many of them are on this machine.
 const COUNTS: [(&str, &str); 3] = [
@@ -23,7 +23,7 @@ pub fn neighbours() -> Option<usize> {
 /// does not tell, and asking the others would take all of them.
 pub fn may_have_other_hosts() -> bool {
     // Without MPI_Init there may be sessions, and no world to ask.
-    let world = if is_running() { Comm::world().and_then(Comm::size).ok() } else { None };
+    let world = if has_world() { Comm::world().and_then(Comm::size).ok() } else { None };
     other_hosts(world, variable)
 }
 

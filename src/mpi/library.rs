@@ -239,15 +239,6 @@ pub fn thread_level() -> Result<ThreadLevel> {
     })
 }
 
-/// Whether MPI can be called: it is loaded, initialised and not finalised.
-pub fn is_running() -> bool {
-    let Ok(library) = library() else { return false };
-    let (mut initialized, mut finalized) = (0, 0);
-    let answered = call!(library, initialized(&mut initialized))
-        .and_then(|()| call!(library, finalized(&mut finalized)));
-    answered.is_ok() && initialized != 0 && finalized == 0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,7 +247,6 @@ mod tests {
     fn a_process_without_mpi_gets_an_error() {
         let error = library().err().expect("the unit tests are not linked with an MPI");
         assert_eq!(error.class, Class::Other);
-        assert!(!is_running());
     }
 
     #[test]

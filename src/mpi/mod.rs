@@ -25,6 +25,7 @@ mod named;
 mod pending;
 mod progress;
 mod request;
+mod running;
 mod served;
 mod status;
 mod window;
@@ -37,11 +38,12 @@ pub use finalize::on_finalize;
 pub use handles::{Comm, Datatype, Errhandler, Group, Info, Request, Win};
 pub use inbox::Inbox;
 pub use launcher::{may_have_other_hosts, neighbours};
-pub use library::{Library, ThreadLevel, is_running, library, thread_level};
+pub use library::{Library, ThreadLevel, library, thread_level};
 pub use pending::Pending;
 pub use request::{
     Exchange, Promise, can_promise, complete_kept, completed_request, is_keeping, promised_request,
     request_get_status, see_through,
 };
+pub use running::{Running, has_world, is_running};
 pub use status::set_status;
 pub use window::SharedWord;

@@ -1,7 +1,6 @@
 //! How a thread of the program comes by to complete requests while it is inside MPI.
 
 use std::ffi::{c_int, c_void};
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -9,6 +8,7 @@ use parking_lot::Mutex;
 
 use super::library::{ThreadLevel, call, library, thread_level};
 use super::request::complete_kept;
+use super::running::{epoch, has_world};
 use crate::error::Result;
 
 /// Who completes requests.
@@ -28,22 +28,28 @@ pub(super) enum Hook {
 
 /// Which of them this MPI has, at the thread level that the program asked for.
 pub(super) fn hook() -> Hook {
-    static HOOK: OnceLock<Hook> = OnceLock::new();
-    *HOOK.get_or_init(|| {
-        let (Ok(library), Ok(level)) = (library(), thread_level()) else { return Hook::None };
-        let functions = &library.functions;
-        if level == ThreadLevel::Multiple {
-            Hook::Worker
-        } else if functions.async_start.is_some() {
-            Hook::Async
-        } else if functions.progress_register.is_some() && functions.progress_unregister.is_some() {
-            Hook::Progress
-        } else if functions.grequest_start_polled().is_some() {
-            Hook::Poll
-        } else {
-            Hook::None
-        }
-    })
+    static HOOK: Mutex<Option<(u32, Hook)>> = Mutex::new(None);
+    let mut known = HOOK.lock();
+    match *known {
+        Some((found, hook)) if found == epoch() => hook,
+        _ => known.insert((epoch(), find_hook())).1,
+    }
+}
+
+fn find_hook() -> Hook {
+    let (Ok(library), Ok(level)) = (library(), thread_level()) else { return Hook::None };
+    let functions = &library.functions;
+    if level == ThreadLevel::Multiple {
+        Hook::Worker
+    } else if functions.async_start.is_some() {
+        Hook::Async
+    } else if functions.progress_register.is_some() && functions.progress_unregister.is_some() {
+        Hook::Progress
+    } else if functions.grequest_start_polled().is_some() {
+        Hook::Poll
+    } else {
+        Hook::None
+    }
 }
 
 /// What the MPI knows of us.
@@ -133,9 +139,10 @@ extern "C" fn called_until_done(_thing: *mut c_void) -> c_int {
     }
 }
 
-/// Lets the MPI see to messages that others wait for.
+/// Lets the MPI see to messages that others wait for. Without MPI_Init there is no communicator for
+/// it, and they wait until what goes on is over, which does not depend on them.
 pub(super) fn poke() {
-    if let Ok(library) = library() {
+    if let (Ok(library), true) = (library(), has_world()) {
         let constants = library.constants();
         let (mut found, comm) = (0, library.handles().comm_self);
         let status = constants.status_ignore;
