@@ -103,8 +103,13 @@ impl Handler {
     pub(super) fn inherited(comm: Comm) -> Result<Handler> {
         let handler = Handler::errors_return();
         let parent = *NULL_FILE.0.lock();
-        if let Some(parent) = parent {
-            handler.attach(parent.errhandler, parent.function, Some(comm))?;
+        match parent {
+            None => {}
+            // The program may have freed it; what it stands for is known.
+            Some(Attached { holder: None, function: Some(_), .. }) => *handler.0.lock() = parent,
+            Some(Attached { errhandler, function, .. }) => {
+                handler.attach(errhandler, function, Some(comm))?;
+            }
         }
         Ok(handler)
     }
@@ -151,6 +156,7 @@ impl Handler {
         let attached = *self.0.lock();
         match (attached, comm) {
             (Some(Attached { holder: Some(holder), .. }), _) => holder.errhandler(),
+            (Some(Attached { function: Some(function), .. }), _) => create(function),
             (Some(Attached { errhandler, .. }), _) => Ok(errhandler),
             (None, _) if mpi::has_world() => returning_holder()?.errhandler(),
             // The library's own communicators return errors too.
@@ -214,6 +220,9 @@ fn returning_holder() -> Result<Comm> {
 /// Sees to it that the communicators of no file are freed when MPI ends.
 fn free_at_finalize() {
     static ONCE: Once = Once::new();
+    if !mpi::has_world() {
+        return;
+    }
     ONCE.call_once(|| {
         // Without it they live a little longer, which harms nobody.
         let _ = mpi::on_finalize(|| {

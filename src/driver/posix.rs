@@ -148,6 +148,9 @@ impl Driver for PosixFile {
 
     fn close(&self) -> Result<()> {
         let doing = || format!("closing {}", self.path);
+        if !self.visible_immediately() {
+            self.flush().doing(doing)?;
+        }
         // Closing any descriptor of an opening makes the file system report what it kept, and
         // closing a second one leaves no number behind that another thread could still use.
         let raw = self.descriptor.as_raw_fd();

@@ -34,6 +34,7 @@ impl File {
         if let Some(pointer) = self.shared_pointer.lock().take() {
             pointer.free();
         }
+        self.running.withdraw(self.ranks.comm());
         self.ranks.free();
         ready.and(told).and(closed).and(deleted)
     }

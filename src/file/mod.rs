@@ -75,7 +75,7 @@ pub struct File {
     counters: Counters,
     opened: Instant,
     /// The last to go: all of the above may have to ask MPI then.
-    _running: Running,
+    running: Running,
 }
 
 /// What `set_view`, `set_info` and `seek` change.

@@ -44,7 +44,10 @@ impl File {
             Error::new(error.class, text)
         })?;
         match open_on(&ranks, path, amode, info) {
-            Ok(opened) => Ok(opened.file(ranks, path, running)),
+            Ok(opened) => {
+                running.lend(ranks.comm());
+                Ok(opened.file(ranks, path, running))
+            }
             Err(error) => {
                 ranks.free();
                 Err(error)
@@ -187,7 +190,7 @@ impl Opened {
             means: self.means,
             counters: Counters::default(),
             opened: Instant::now(),
-            _running: running,
+            running,
         });
         file.make_plan(&mut file.state.lock());
         file.tell_hints();

@@ -91,16 +91,18 @@ pub(super) fn mark_opened(driver: &dyn Driver) -> Result<bool> {
 /// Whether somebody has left the mark of who sieves. That is a shared lock; what keeps out readers
 /// too is the program's own lock on all of the file, maybe this process's.
 fn sieves(driver: &dyn Driver) -> Result<bool> {
-    for _ in 0..ATTEMPTS {
+    for attempt in 0..ATTEMPTS {
         let mut alone = driver.try_lock(SIEVED, 1, LockKind::Exclusive)?;
         if !alone && !driver.readable() {
             return Ok(true);
         }
         if alone || driver.try_lock(SIEVED, 1, LockKind::Shared)? {
-            // Who kept it exclusively has only looked, as this one does.
+            // Others may only have looked, as this one does.
             alone = alone || driver.try_lock(SIEVED, 1, LockKind::Exclusive)?;
             driver.unlock(SIEVED, 1);
-            return Ok(!alone);
+            if alone || attempt >= LOOKS {
+                return Ok(!alone);
+            }
         }
         thread::sleep(PAUSE);
     }
@@ -118,6 +120,9 @@ fn soon(driver: &dyn Driver, byte: u64, kind: LockKind) -> Result<bool> {
     }
     Ok(false)
 }
+
+/// Who still has it after so many looks has not come to look.
+const LOOKS: u32 = 3;
 
 /// Half a second in all.
 const ATTEMPTS: u32 = 250;

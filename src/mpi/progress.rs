@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use parking_lot::Mutex;
 
-use super::library::{ThreadLevel, call, library, thread_level};
+use super::handles::Comm;
+use super::library::{ThreadLevel, library, thread_level};
 use super::request::complete_kept;
-use super::running::{epoch, has_world};
+use super::running::{epoch, with_any_comm};
 use crate::error::Result;
 
 /// Who completes requests.
@@ -56,11 +57,11 @@ fn find_hook() -> Hook {
 struct Registration {
     /// Requests that have not been completed.
     left: usize,
-    /// Whether the function is registered.
-    registered: bool,
+    /// In which epoch the function was registered, if it is.
+    registered: Option<u32>,
 }
 
-static REGISTRATION: Mutex<Registration> = Mutex::new(Registration { left: 0, registered: false });
+static REGISTRATION: Mutex<Registration> = Mutex::new(Registration { left: 0, registered: None });
 
 /// Whether the function is being called: completing a request comes here again.
 static BUSY: AtomicBool = AtomicBool::new(false);
@@ -75,7 +76,7 @@ pub(super) fn one_more() -> Result<()> {
     let library = library()?;
     let mut registration = REGISTRATION.lock();
     registration.left += 1;
-    if registration.registered {
+    if registration.registered == Some(epoch()) {
         return Ok(());
     }
     match (hook(), library.functions.async_start, library.functions.progress_register) {
@@ -90,7 +91,7 @@ pub(super) fn one_more() -> Result<()> {
         }
         _ => return Ok(()),
     }
-    registration.registered = true;
+    registration.registered = Some(epoch());
     Ok(())
 }
 
@@ -106,13 +107,13 @@ pub(super) fn rest() {
     }
     let mut registration = REGISTRATION.lock();
     if registration.left == 0
-        && registration.registered
+        && registration.registered == Some(epoch())
         && let Ok(library) = library()
         && let Some(unregister) = library.functions.progress_unregister
     {
         // SAFETY: the function is registered.
         unsafe { unregister(called) };
-        registration.registered = false;
+        registration.registered = None;
     }
 }
 
@@ -132,20 +133,14 @@ extern "C" fn called_until_done(_thing: *mut c_void) -> c_int {
     // Whoever has the lock will be through when this is called next.
     match REGISTRATION.try_lock() {
         Some(mut registration) if registration.left == 0 => {
-            registration.registered = false;
+            registration.registered = None;
             DONE
         }
         _ => PENDING,
     }
 }
 
-/// Lets the MPI see to messages that others wait for. Without MPI_Init there is no communicator for
-/// it, and they wait until what goes on is over, which does not depend on them.
+/// Lets the MPI see to messages that others wait for.
 pub(super) fn poke() {
-    if let (Ok(library), true) = (library(), has_world()) {
-        let constants = library.constants();
-        let (mut found, comm) = (0, library.handles().comm_self);
-        let status = constants.status_ignore;
-        let _ = call!(library, iprobe(constants.any_source, 0, comm, &mut found, status));
-    }
+    with_any_comm(Comm::progress);
 }

@@ -5,40 +5,81 @@
 //! given us before is worth nothing afterwards. Nobody tells when that happens, but while a file is
 //! open it cannot.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use parking_lot::Mutex;
 
+use super::handles::Comm;
 use super::library::{call, library};
-
-/// Openings of files.
-static OPENINGS: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts how often MPI may have begun; never 0.
 static EPOCH: AtomicU32 = AtomicU32::new(1);
 
-/// Keeps the count right when two threads begin.
-static BEGINNING: Mutex<()> = Mutex::new(());
+static OPENINGS: Mutex<Openings> =
+    Mutex::new(Openings { all: 0, without_world: 0, had_world: true, comms: Vec::new() });
+
+struct Openings {
+    all: usize,
+    without_world: usize,
+    /// Whether there was a world at the last beginning.
+    had_world: bool,
+    /// Of those without a world.
+    comms: Vec<Comm>,
+}
 
 /// As long as it lives MPI is there.
 #[derive(Debug)]
-pub struct Running(());
+pub struct Running {
+    world: bool,
+}
 
 impl Running {
     /// The caller has a communicator that is good until this is dropped.
     pub fn begin() -> Running {
-        let _alone = BEGINNING.lock();
-        if OPENINGS.load(SeqCst) == 0 && !has_world() {
+        let world = has_world();
+        let mut openings = OPENINGS.lock();
+        if openings.all == 0 && !(world && openings.had_world) {
             EPOCH.fetch_add(1, SeqCst);
         }
-        OPENINGS.fetch_add(1, SeqCst);
-        Running(())
+        openings.had_world = world;
+        openings.all += 1;
+        openings.without_world += usize::from(!world);
+        Running { world }
+    }
+
+    /// Lets others look for messages on the opening's own communicator.
+    pub fn lend(&self, comm: Comm) {
+        if !self.world {
+            OPENINGS.lock().comms.push(comm);
+        }
+    }
+
+    /// The communicator is about to go.
+    pub fn withdraw(&self, comm: Comm) {
+        if !self.world {
+            OPENINGS.lock().comms.retain(|lent| *lent != comm);
+        }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        OPENINGS.fetch_sub(1, SeqCst);
+        let mut openings = OPENINGS.lock();
+        openings.all -= 1;
+        openings.without_world -= usize::from(!self.world);
+    }
+}
+
+/// Does something with a communicator of this process, if there is one and nobody else does.
+pub(super) fn with_any_comm(act: impl FnOnce(Comm)) {
+    if has_world() {
+        if let Ok(comm) = Comm::self_() {
+            act(comm);
+        }
+    } else if let Some(openings) = OPENINGS.try_lock()
+        && let Some(comm) = openings.comms.first()
+    {
+        act(*comm);
     }
 }
 
@@ -47,9 +88,9 @@ pub(super) fn epoch() -> u32 {
     EPOCH.load(SeqCst)
 }
 
-/// Whether MPI can be called.
+/// Whether MPI can be called. A file that was left open says nothing about a world that is gone.
 pub fn is_running() -> bool {
-    OPENINGS.load(SeqCst) > 0 || has_world()
+    OPENINGS.lock().without_world > 0 || has_world()
 }
 
 /// Whether there are MPI_COMM_WORLD and MPI_COMM_SELF: MPI_Init was called, MPI_Finalize was not.

@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use super::finalize::on_finalize;
 use super::handles::{Comm, Slot};
 use super::library::{Library, call, library};
+use super::running::has_world;
 use super::window::Change;
 use crate::error::{Error, Result};
 
@@ -89,7 +90,9 @@ fn open(desk: Arc<Desk>) -> Result<()> {
         unsafe { register(answer_all) };
         // The MPI looks for messages after it has forbidden to call it: nobody is to ask then,
         // also where a file stays open.
-        on_finalize(|| close(|_| true))?;
+        if has_world() {
+            on_finalize(|| close(|_| true))?;
+        }
     }
     desks.push(desk);
     Ok(())
