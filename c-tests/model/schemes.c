@@ -3,6 +3,7 @@
  *     1d        each rank has one stretch of BYTES; collective
  *     2d        tiles of a matrix, 16 rows of BYTES / 16; collective
  *     holes     each rank has 64 bytes of every 256, in turn; collective
+ *     unique    the same with MPI_MODE_UNIQUE_OPEN
  *     alone1d   as 1d, each rank for itself
  *     alone2d   as 2d, each rank for itself
  *     reads     scattered pieces, read by each rank for itself */
@@ -30,7 +31,8 @@ int main(int count, char **words)
     char *data = malloc((size_t)bytes), *back = malloc((size_t)bytes);
     MPI_File file;
     MPI_Datatype tile = MPI_BYTE;
-    CHECK(MPI_File_open(MPI_COMM_WORLD, words[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    int unique = !strcmp(kind, "unique"), mode = MPI_MODE_CREATE | MPI_MODE_RDWR | (unique ? MPI_MODE_UNIQUE_OPEN : 0);
+    CHECK(MPI_File_open(MPI_COMM_WORLD, words[1], mode, MPI_INFO_NULL, &file));
     if (tiles) {
         int side = 1;
         while (side * side < ranks) side++;
@@ -40,7 +42,7 @@ int main(int count, char **words)
         MPI_Type_create_subarray(2, whole, part, start, MPI_ORDER_C, MPI_BYTE, &tile);
         MPI_Type_commit(&tile);
         CHECK(MPI_File_set_view(file, 0, MPI_BYTE, tile, "native", MPI_INFO_NULL));
-    } else if (!strcmp(kind, "holes")) {
+    } else if (unique || !strcmp(kind, "holes")) {
         MPI_Datatype some, spread;
         MPI_Type_contiguous(64, MPI_BYTE, &some);
         MPI_Type_create_resized(some, 0, (MPI_Aint)256 * ranks, &spread);
