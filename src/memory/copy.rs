@@ -42,8 +42,6 @@ pub(super) unsafe fn strided(way: Way, scattered: *mut u8, packed: *mut u8, piec
 /// # Safety
 /// As `strided`, with pieces of `LENGTH` bytes.
 unsafe fn fixed<const LENGTH: usize>(way: Way, first: *mut u8, packed: *mut u8, pieces: &Strided) {
-    /// So many at a time: their addresses do not wait for each other.
-    const GROUP: usize = 4;
     let stride = pieces.stride as isize;
     let count = pieces.count as usize;
     // SAFETY: the caller's promise for `number` pieces, the first at `far` and `near`.
@@ -57,13 +55,10 @@ unsafe fn fixed<const LENGTH: usize>(way: Way, first: *mut u8, packed: *mut u8, 
             }
         }
     };
-    let soon = Soon::new(stride);
+    let soon = Soon::of(stride, count);
     let (mut far, mut near) = (first, packed);
     for _ in 0..count / GROUP {
-        // Smaller pieces are so many to a cache line that asking costs more than waiting.
-        if LENGTH >= 8 {
-            soon.expect(GROUP, far);
-        }
+        soon.expect(far);
         copy(GROUP, far, near);
         far = far.wrapping_offset(stride * GROUP as isize);
         near = near.wrapping_add(LENGTH * GROUP);
@@ -71,33 +66,40 @@ unsafe fn fixed<const LENGTH: usize>(way: Way, first: *mut u8, packed: *mut u8, 
     copy(count % GROUP, far, near);
 }
 
-/// The pieces that a loop comes to soon. The processor's own prefetching stops at the end of each
-/// page, and knows only short strides.
+/// So many pieces at a time: their addresses do not wait for each other.
+const GROUP: usize = 16;
+
+/// The cache lines that a loop comes to soon, where several pieces share one. The processor's own
+/// prefetching stops at the end of each page; two pages ahead it has not been there either. Where
+/// each piece has lines of its own, memory has no time to bring them sooner.
 struct Soon {
-    stride: isize,
+    /// Lines that a group of pieces lies in.
+    lines: usize,
+    /// From one line to the next.
+    step: isize,
     distance: isize,
-    /// Of pieces in one cache line only every so many is asked for.
-    each: usize,
 }
 
 impl Soon {
-    fn new(stride: isize) -> Soon {
-        /// Memory that is far away arrives while the loop passes this much.
-        const AHEAD: usize = 512;
-        const FEWEST: usize = 8;
-        let pieces = (AHEAD / stride.unsigned_abs().max(1)).max(FEWEST);
-        let each = if stride.unsigned_abs() <= 32 { 2 } else { 1 };
-        Soon { stride, distance: stride.wrapping_mul(pieces as isize), each }
+    fn of(stride: isize, count: usize) -> Soon {
+        const LINE: usize = 64;
+        const AHEAD: isize = 8192;
+        /// Fewer bytes are over before it helps, and what lies behind them may not be wanted.
+        const FEWEST: usize = 32768;
+        let width = stride.unsigned_abs();
+        let helps = width < LINE && width.saturating_mul(count) >= FEWEST;
+        let lines = if helps { (width * GROUP).div_ceil(LINE) } else { 0 };
+        let forward = stride.signum();
+        Soon { lines, step: forward * LINE as isize, distance: forward * AHEAD }
     }
 
-    /// Asks for the `number` pieces that come after those at `far`.
+    /// Asks for those of a group that comes a while after the one at `far`.
     #[inline(always)]
-    fn expect(&self, number: usize, far: *const u8) {
-        for index in (0..number).step_by(self.each) {
-            let wanted = far.wrapping_offset(
-                self.distance.wrapping_add(self.stride.wrapping_mul(index as isize)),
-            );
+    fn expect(&self, far: *const u8) {
+        let mut wanted = far.wrapping_offset(self.distance);
+        for _ in 0..self.lines {
             prefetch(wanted);
+            wanted = wanted.wrapping_offset(self.step);
         }
     }
 }
