@@ -300,9 +300,11 @@ impl Communicator {
         }
         let step = board.pin(values);
         self.until(|| board.complete(step)).await;
-        let ranks = 0..self.size;
-        let row = |rank| (0..values.len()).map(move |place| board.value(step, rank, place));
-        Some(ranks.flat_map(row).collect())
+        let mut all = Vec::with_capacity(self.size * values.len());
+        for rank in 0..self.size {
+            all.extend((0..values.len()).map(|place| board.value(step, rank, place)));
+        }
+        Some(all.into_boxed_slice())
     }
 }
 
@@ -341,6 +343,8 @@ impl Ranks for Communicator {
 
     async fn gather_in_group(&self, groups: &Nodes, values: Box<[i64]>) -> Result<Box<[i64]>> {
         match self.meet(&values).await {
+            // All ranks, in their order.
+            Some(all) if groups.count() == 1 => Ok(all),
             Some(all) => {
                 let group = groups.ranks(groups.of(self.rank)).iter().copied();
                 Ok(rows(&all, values.len(), group))
