@@ -4,7 +4,7 @@ use super::environment::Environment;
 use super::glob;
 use super::table::{self, Kind, TABLE};
 use crate::error::{Class, Error, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io;
 
@@ -178,6 +178,7 @@ impl Request {
             self.notes.push(format!("{path} has {length} bytes of hints; ROMIO reads 4096"));
         }
         let mut pairs: Vec<(String, String)> = Vec::new();
+        let mut known = HashSet::new();
         let mut malformed = Vec::new();
         for (number, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -186,7 +187,7 @@ impl Request {
                 [first, ..] if first.starts_with('#') => {}
                 // No info could answer it.
                 _ if line.contains('\0') => malformed.push(number + 1),
-                [key, value] if pairs.iter().all(|(known, _)| known != key) => {
+                [key, value] if known.insert(key.to_string()) => {
                     pairs.push((key.into(), value.into()));
                 }
                 [_, _] => {}
