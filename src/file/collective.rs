@@ -92,15 +92,16 @@ impl File {
         Ok(Moved::alone(done.unwrap_or(moved)))
     }
 
-    /// Moves so few bytes that the others need not be asked about them, and tells how many.
+    /// Moves so few bytes that the others need not be asked about them, and tells how many. Where
+    /// a server has to be asked, neighbours' bytes are better brought to it together.
     fn begin_alone(&self, ready: Ready, said: &Said) -> Result<(Ready, Option<u64>)> {
         let checked = &ready.checked;
-        let little = checked.size > 0
-            && checked.size <= LITTLE
+        let little = checked.size <= LITTLE
             && said.wish == Wish::Automatic
             && said.layout.answers_at_once()
+            && self.filesystem.is_local()
             && checked.view.layout.is_contiguous(ready.position, checked.size);
-        match little {
+        match checked.size == 0 || little {
             true => self.move_bytes(&ready).map(|size| (ready, Some(size))),
             false => Ok((ready, None)),
         }
