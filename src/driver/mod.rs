@@ -6,6 +6,7 @@
 pub mod advice;
 pub mod detect;
 pub mod direct;
+pub mod doomed;
 pub mod gpfs;
 pub mod lustre;
 pub mod open;

@@ -87,14 +87,8 @@ pub fn delete(path: &CStr) -> Result<()> {
         let text = format!("{}: this process has it open ({openings} times)", doing());
         return Err(Error::new(Class::FileInUse, text));
     }
-    remove(path)
-}
-
-/// Deletes a file whoever has it open; what they do with it goes on until they close it.
-pub fn remove(path: &CStr) -> Result<()> {
     // SAFETY: the path ends with a zero byte.
-    retry(|| answer(unsafe { libc::unlink(path.as_ptr()) }))
-        .doing(|| format!("deleting {}", path.to_string_lossy()))
+    retry(|| answer(unsafe { libc::unlink(path.as_ptr()) })).doing(doing)
 }
 
 /// Whether this process has the file open through this library.

@@ -1,7 +1,7 @@
 //! Closing a file, and telling what happened to it.
 
 use super::File;
-use crate::driver;
+use crate::driver::doomed::Doomed;
 use crate::engine::ranks::Ranks;
 use crate::error::Result;
 use crate::report::{self, Subject, Summary, Wanted};
@@ -13,6 +13,7 @@ impl File {
         self.settle();
         let ready = self.agree(self.no_split_access());
         let told = self.report();
+        let doomed = self.doomed.lock().take().map(Doomed::check).transpose();
         let driver = self.driver.write().take();
         let closed = match &driver {
             Some(driver) => driver.stop_together().and(driver.close()),
@@ -26,10 +27,7 @@ impl File {
             let _ = driver.refresh();
         }
         // Everybody has closed it, so nobody's bytes come after the file is gone.
-        let deleted = match self.amode.delete_on_close && self.ranks.rank() == 0 {
-            true => driver::open::remove(&self.path),
-            false => Ok(()),
-        };
+        let deleted = doomed.and_then(|doomed| doomed.map_or(Ok(()), Doomed::remove));
         let deleted = if self.amode.delete_on_close { self.agree(deleted) } else { Ok(()) };
         if let Some(pointer) = self.shared_pointer.lock().take() {
             pointer.free();

@@ -19,7 +19,7 @@ mod split;
 mod tuning;
 mod view;
 
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CStr, c_int};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -34,6 +34,7 @@ use self::split::Split;
 pub use self::split::SplitRoutine;
 use self::view::FileView;
 use crate::driver::detect::{self, Filesystem};
+use crate::driver::doomed::Doomed;
 use crate::driver::{self, Driver, Layout};
 use crate::engine::individual::Plan;
 use crate::engine::ranks::{Survey, agree};
@@ -46,8 +47,8 @@ use crate::run::{Communicator, block_on};
 
 /// An open file, on one of the ranks that opened it.
 pub struct File {
-    /// Without the prefix that names a file system.
-    path: CString,
+    /// What rank 0 deletes when it closes the file, if that is wished.
+    doomed: Mutex<Option<Doomed>>,
     /// For messages and for `get_info`, as the user gave it.
     name: String,
     amode: Amode,

@@ -16,6 +16,7 @@ use super::tuning::{LayoutVote, start_together, tuning};
 use super::view::FileView;
 use super::{File, State};
 use crate::driver::detect::{self, Filesystem, Kind, split_name};
+use crate::driver::doomed::Doomed;
 use crate::driver::open::{OpenOptions, open};
 use crate::driver::{Driver, Layout};
 use crate::engine::individual::Plan;
@@ -162,8 +163,9 @@ fn shared_pointer(ranks: &Communicator, start: i64) -> Result<SharedWord> {
 
 impl Opened {
     fn file(self, ranks: Communicator, path: &CStr, running: Running) -> Arc<File> {
+        let deletes = self.wish.amode.delete_on_close && ranks.rank() == 0;
         let file = Arc::new(File {
-            path: split_name(path).1.to_owned(),
+            doomed: Mutex::new(deletes.then(|| Doomed::new(split_name(path).1))),
             name: path.to_string_lossy().into_owned(),
             amode: self.wish.amode,
             cores: cores(ranks.nodes()),
