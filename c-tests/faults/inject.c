@@ -231,11 +231,14 @@ SIMPLE(STAT, int, fstat64, (int fd, struct stat64 *status), (fd, status))
 SIMPLE(STAT, int, stat64, (const char *path, struct stat64 *status), (path, status))
 SIMPLE(STAT, int, lstat, (const char *path, struct stat *status), (path, status))
 SIMPLE(STAT, int, lstat64, (const char *path, struct stat64 *status), (path, status))
+SIMPLE(STAT, int, fstatat, (int fd, const char *path, struct stat *status, int flags), (fd, path, status, flags))
+SIMPLE(STAT, int, fstatat64, (int fd, const char *path, struct stat64 *status, int flags), (fd, path, status, flags))
 SIMPLE(STAT, int, statfs, (const char *path, struct statfs *status), (path, status))
 SIMPLE(STAT, int, statx, (int fd, const char *path, int flags, unsigned mask, struct statx *status),
        (fd, path, flags, mask, status))
 SIMPLE(STAT, ssize_t, readlink, (const char *path, char *target, size_t size), (path, target, size))
 SIMPLE(UNLINK, int, unlink, (const char *path), (path))
+SIMPLE(UNLINK, int, unlinkat, (int fd, const char *path, int flags), (fd, path, flags))
 
 /* The last descriptor that the library duplicated: closing it is how it asks for what the file system kept. */
 static int duplicate = -1;

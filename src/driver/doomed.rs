@@ -47,14 +47,14 @@ impl Doomed {
     /// Fails if another file has the name. To be asked while this one is open: afterwards its
     /// number may be given to another.
     pub fn check(self) -> Result<Doomed> {
-        match (self.identity, self.look()) {
-            (Some(before), Ok(now)) if before != now => {
-                let path = self.path.to_string_lossy();
-                let text = format!("deleting {path}: another file has that name now, and stays");
-                Err(Error::new(Class::NoSuchFile, text))
-            }
-            _ => Ok(self),
+        let doing = || format!("deleting {}", self.path.to_string_lossy());
+        if let Some(before) = self.identity
+            && before != self.look().doing(doing)?
+        {
+            let text = format!("{}: another file has that name now, and stays", doing());
+            return Err(Error::new(Class::NoSuchFile, text));
         }
+        Ok(self)
     }
 
     /// Deletes it.
