@@ -21,18 +21,18 @@ int main(int count, char **words)
 {
     begin(&count, &words);
     if (rank == 0) {
-        TRUE(mkdir(path("work"), 0700) == 0);
+        TRUE(mkdir(path("first"), 0700) == 0);
         TRUE(mkdir(path("results"), 0700) == 0);
         write_other(path("results/scratch"));
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    TRUE(chdir(path("work")) == 0);
+    TRUE(chdir(path("first")) == 0);
     MPI_File file = open_doomed("scratch");
     TRUE(chdir("../results") == 0);
     FINE(MPI_File_close(&file));
     if (rank == 0) {
         TRUE(access("scratch", F_OK) == 0);
-        TRUE(access("../work/scratch", F_OK) != 0);
+        TRUE(access("../first/scratch", F_OK) != 0);
     }
 
     file = open_doomed("doomed");
