@@ -12,6 +12,7 @@ use super::block_on;
 use super::board::{self, Board};
 use super::groups::{Groups, rows};
 use super::helper::{Helper, Job};
+use super::letters::{HEAD_SIZE, Letters, sealed};
 use super::workers::is_without_mpi;
 use crate::engine::ranks::{Combined, Ranks, agree};
 use crate::engine::two_phase::{BOX_SIZE, INBOX_BOXES, Layers, Nodes, Ring, Transfer};
@@ -39,6 +40,7 @@ pub struct Communicator {
     inbox: AtomicUsize,
     /// Made when it is first needed.
     helper: OnceLock<Helper>,
+    letters: Letters,
     /// One more than the rings of the bell when somebody last looked for what it tells; 0 once
     /// that has come.
     listening: AtomicU64,
@@ -78,6 +80,7 @@ impl Communicator {
             inboxes: Default::default(),
             inbox: AtomicUsize::new(0),
             helper: OnceLock::new(),
+            letters: Letters::default(),
             listening: AtomicU64::new(0),
             hurried: AtomicU32::new(0),
         };
@@ -383,20 +386,18 @@ impl Ranks for Communicator {
         tag: u64,
         bytes: Vec<u8>,
     ) -> Result<impl Future<Output = Result<()>>> {
-        let length = bytes.len() as u64;
-        let message = [&length.to_le_bytes(), &bytes[..]].concat();
+        let message = sealed(self.rank, tag, &bytes);
         let sent = self.comm.start_send(message.into(), to, message_tag(tag))?;
         Ok(async { finished(sent).await.map(drop) })
     }
 
     async fn receive(&self, from: Option<usize>, tag: u64, most: usize) -> Result<Vec<u8>> {
-        let room = vec![0; LENGTH_SIZE + most].into();
-        let message = finished(self.comm.start_receive(room, from, message_tag(tag))?).await?;
-        let mut message = Vec::from(message);
-        let length = message.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
-        message.truncate(LENGTH_SIZE + length as usize);
-        message.drain(..LENGTH_SIZE);
-        Ok(message)
+        let next = async || {
+            let room = vec![0; HEAD_SIZE + most].into();
+            let message = finished(self.comm.start_receive(room, from, message_tag(tag))?).await?;
+            Ok(Vec::from(message))
+        };
+        self.letters.receive(from, tag, next).await
     }
 
     async fn until(&self, done: impl Fn() -> bool) {
@@ -525,10 +526,7 @@ fn count_range(range: &str) -> Option<usize> {
     (last.checked_sub(first)?).checked_add(1)
 }
 
-/// A message starts with its length: the receiver knows only how long it may be.
-const LENGTH_SIZE: usize = 8;
-
-/// Every MPI has tags up to 32767. Far fewer windows are on their way at a time.
+/// Every MPI has tags up to 32767.
 fn message_tag(tag: u64) -> i32 {
     (tag % 32768) as i32
 }

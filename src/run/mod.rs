@@ -6,6 +6,7 @@ mod board;
 mod communicator;
 mod groups;
 mod helper;
+pub mod letters;
 mod workers;
 
 use std::pin::pin;

@@ -10,6 +10,7 @@ use std::task::{Context, Poll, Waker};
 use crate::engine::ranks::{Combined, Ranks, agree};
 use crate::engine::two_phase::{BOX_SIZE, INBOX_BOXES, Nodes};
 use crate::error::{Class, Error, Result};
+use crate::run::letters::{HEAD_SIZE, Letters, sealed};
 
 /// What the ranks give to one exchange.
 #[derive(Default)]
@@ -22,7 +23,7 @@ struct Round {
 #[derive(Default)]
 struct Mail {
     rounds: Vec<Round>,
-    /// From whom, to whom, tag, and what.
+    /// From whom, to whom, what is left of the tag, and what.
     letters: Vec<(usize, usize, u64, Vec<u8>)>,
     /// Puts that nothing has completed yet.
     puts: Vec<Put>,
@@ -71,7 +72,11 @@ pub struct Simulated {
     /// Bytes that other ranks have told this one when all told each other something.
     pub heard: Cell<usize>,
     mail: Rc<RefCell<Mail>>,
+    letters: Letters,
 }
+
+/// So few tags that windows often share one.
+const TAGS: u64 = 3;
 
 impl Simulated {
     /// Gives `bytes` to the next exchange, waits for everybody, and takes what some gave, one after
@@ -180,26 +185,27 @@ impl Ranks for Simulated {
         if !bytes.is_empty() {
             mail.refuse()?;
         }
-        mail.letters.push((self.rank, to, tag, bytes));
+        mail.letters.push((self.rank, to, tag % TAGS, sealed(self.rank, tag, &bytes)));
         Ok(std::future::ready(Ok(())))
     }
 
     async fn receive(&self, from: Option<usize>, tag: u64, most: usize) -> Result<Vec<u8>> {
-        std::future::poll_fn(|_| {
-            let letters = &mut self.mail.borrow_mut().letters;
-            let fits = |letter: &(usize, usize, u64, Vec<u8>)| {
-                from.is_none_or(|from| letter.0 == from) && letter.1 == self.rank && letter.2 == tag
-            };
-            match letters.iter().position(fits) {
-                Some(place) => {
-                    let bytes = letters.remove(place).3;
-                    assert!(bytes.len() <= most, "a message of {} bytes", bytes.len());
-                    Poll::Ready(Ok(bytes))
-                }
-                None => Poll::Pending,
-            }
-        })
-        .await
+        let fits = |letter: &(usize, usize, u64, Vec<u8>)| {
+            from.is_none_or(|from| letter.0 == from)
+                && (letter.1, letter.2) == (self.rank, tag % TAGS)
+        };
+        let next = async || {
+            std::future::poll_fn(|_| {
+                let letters = &mut self.mail.borrow_mut().letters;
+                let Some(place) = letters.iter().position(fits) else { return Poll::Pending };
+                let bytes = letters.remove(place).3;
+                let size = bytes.len();
+                assert!(size <= HEAD_SIZE + most, "a message of {size} bytes where {most} fit");
+                Poll::Ready(Ok(bytes))
+            })
+            .await
+        };
+        self.letters.receive(from, tag, next).await
     }
 
     async fn until(&self, done: impl Fn() -> bool) {
@@ -282,7 +288,8 @@ pub fn simulate_refusing<T, F: Future<Output = T>>(
     let mut running: Vec<Option<Pin<Box<F>>>> = (0..size)
         .map(|index| {
             let (next, heard) = (RefCell::new(0), Cell::new(0));
-            let simulated = Simulated { rank: index, size, next, heard, mail: mail.clone() };
+            let (mail, letters) = (mail.clone(), Letters::default());
+            let simulated = Simulated { rank: index, size, next, heard, mail, letters };
             Some(Box::pin(rank(simulated)))
         })
         .collect();

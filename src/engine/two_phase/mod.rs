@@ -260,7 +260,8 @@ impl<R: Ranks> Walk<'_, '_, R> {
         if serves {
             for _ in &window.guests {
                 let inside = self.shape.inside(window);
-                let most = parcel::largest(self.shape.grain, &inside);
+                // One of a later window may come first, from a node that has nothing to do before.
+                let most = parcel::largest(self.shape.grain, self.shape.window_size as usize);
                 let parcel = self.ranks.receive(None, window.sequence, most).await;
                 match self.visitor.note(parcel) {
                     Some(parcel) if parcel.is_empty() => {

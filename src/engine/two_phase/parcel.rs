@@ -43,9 +43,9 @@ pub fn unpack(parcel: &[u8], slot: &Slot<'_>, shift: u32, inside: Range<usize>) 
     }
 }
 
-/// The largest parcel for such a part.
-pub fn largest(shift: u32, inside: &Range<usize>) -> usize {
-    bits_size(shift, inside) + inside.len()
+/// The largest parcel for windows of this size.
+pub fn largest(shift: u32, window_size: usize) -> usize {
+    bits_size(shift, &(0..window_size)) + window_size
 }
 
 fn bits_size(shift: u32, inside: &Range<usize>) -> usize {
