@@ -2,12 +2,14 @@
 
 use std::ffi::{CStr, CString, OsStr};
 use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use super::mount::{self, Mount};
+use super::posix::answer;
 
 /// The drivers there are. Ranks of a file must use the same one: where they see different file
 /// systems below one name, the greatest is the safe choice for all.
@@ -268,6 +270,22 @@ fn magic_of(path: &Path) -> io::Result<u32> {
     Ok(status.f_type as u32)
 }
 
+/// The number of the file system that an open file lies on.
+pub(super) fn magic_of_file(file: BorrowedFd) -> io::Result<u32> {
+    // SAFETY: all zeros is a valid `struct statfs`, and the call fills it.
+    let mut status: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the descriptor is open, and `status` is a local.
+    answer(unsafe { libc::fstatfs(file.as_raw_fd(), &mut status) })?;
+    Ok(status.f_type as u32)
+}
+
+/// Whether such a file system keeps its files on a disk of this machine.
+pub(super) fn is_disk(magic: u32) -> bool {
+    let local = |known: &&(u32, &str, Kind, ClusterLocks)| known.3 == ClusterLocks::NoOther;
+    let known = KNOWN.iter().find(|known| known.0 == magic).filter(local);
+    known.is_some_and(|known| !["tmpfs", "ramfs", "hugetlbfs"].contains(&known.1))
+}
+
 /// Calls again while an NFS server says that it does not know a handle any more, which passes
 /// when the name has been looked up anew.
 pub(super) fn retry_stale<T>(call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
@@ -341,6 +359,14 @@ mod tests {
         let found = classify(magic, || Some(mount));
         assert_eq!((found.name.as_str(), found.cluster_locks), (name, locks));
         assert_eq!(found.is_local(), locks == ClusterLocks::NoOther, "{name}");
+    }
+
+    #[test]
+    fn a_disk_is_local_and_no_memory() {
+        for (magic, expected) in [(0xEF53, true), (0x5846_5342, true), (0x0102_1994, false)] {
+            assert_eq!(is_disk(magic), expected, "{magic:#x}");
+        }
+        assert!(![NFS, LUSTRE, FUSE, 0].into_iter().any(is_disk));
     }
 
     #[test]

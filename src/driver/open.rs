@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use super::advice::{Advisor, Tuning};
-use super::detect::{Kind, parent, retry_while};
+use super::detect::{self, Kind, parent, retry_while};
 use super::direct::Direct;
 use super::in_use::{self, InUse};
 use super::posix::{Counters, PosixFile, answer, descriptor, status};
@@ -263,7 +263,12 @@ fn prepare(
         // Two machines that write parts of one page are the case to stay away from.
         Kind::Nfs => (Layout { alignment: page_size().max(plain.alignment), ..plain }, None),
         Kind::Ufs => {
-            let layout = servers::layout(file).unwrap_or(plain);
+            let magic = detect::magic_of_file(file).unwrap_or(0);
+            let sieve = match detect::is_disk(magic) {
+                true => SieveStrides::DISK,
+                false => plain.sieve,
+            };
+            let layout = servers::layout(file, magic).unwrap_or(Layout { sieve, ..plain });
             (layout, kernel::Kernel::prepare(tuning))
         }
     }

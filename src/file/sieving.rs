@@ -38,6 +38,10 @@ const LARGEST_WINDOW: u64 = 512 << 10;
 /// The questions about sieving in a survey.
 pub(super) struct Vote {
     wanted: Place,
+    /// If the views together leave no holes.
+    wanted_together: Place,
+    /// How many views like the one with most holes it takes to fill them.
+    sparsest: Place,
     unreadable: Place,
     remote: Place,
     /// Rank 0's hints hold for all.
@@ -49,6 +53,8 @@ pub(super) struct Vote {
 pub(super) struct WriteSieving {
     /// This opening sieves.
     active: bool,
+    /// The views of its ranks together leave no holes.
+    together: bool,
     /// Another opening did when this one was made, and nobody will tell when it no longer does.
     others: bool,
     why_not: Option<&'static str>,
@@ -62,7 +68,7 @@ impl WriteSieving {
 
     /// Of a file that was just opened.
     pub(super) fn beside(somebody_sieves: bool) -> WriteSieving {
-        WriteSieving { active: false, others: somebody_sieves, why_not: None }
+        WriteSieving { others: somebody_sieves, ..WriteSieving::default() }
     }
 
     /// Somebody sieves: take a lock beside every write.
@@ -139,16 +145,21 @@ impl File {
         let mut hints = self.state.lock().hints.clone();
         hints.update(said);
         let driver = self.driver().ok();
-        let gains = |driver: &Arc<dyn Driver>, view: &View| {
+        let gains = |driver: &Arc<dyn Driver>, view: &View, together: bool| {
             let holes = view.filetype.size() > 0 && view.filetype.contiguous_at().is_none();
-            self.amode.write && holes && write_stride(driver.layout(), view, &hints) > 0
+            self.amode.write && holes && write_stride(driver.layout(), view, &hints, together) > 0
         };
         let pair = driver.as_ref().zip(view);
-        let wanted = pair.is_some_and(|(driver, view)| gains(driver, &view.layout));
+        let wanted = |together: bool| {
+            pair.is_some_and(|(driver, view)| gains(driver, &view.layout, together))
+        };
+        let copies = view.map_or(0, |view| copies_to_fill(&view.layout));
         let forced = self.ranks.rank() == 0 && hints.romio_ds_write == Toggle::Enable;
-        let readable = driver.is_some_and(|driver| driver.readable());
+        let readable = driver.as_ref().is_some_and(|driver| driver.readable());
         Vote {
-            wanted: survey.most(i64::from(wanted)),
+            wanted: survey.most(i64::from(wanted(false))),
+            wanted_together: survey.most(i64::from(wanted(true))),
+            sparsest: survey.most(copies),
             unreadable: survey.most(i64::from(!readable)),
             remote: survey.most(i64::from(!self.filesystem.is_local())),
             forced: survey.most(i64::from(forced)),
@@ -159,7 +170,11 @@ impl File {
     /// Collective if any rank does.
     pub(super) fn agree_on_sieving(&self, vote: Vote, answers: &Answers) -> Result<WriteSieving> {
         let before = self.state.lock().sieving;
-        let wanted = answers.most(vote.wanted) != 0;
+        let together = answers.most(vote.sparsest) <= self.ranks.size() as i64;
+        let wanted = answers.most(match together {
+            true => vote.wanted_together,
+            false => vote.wanted,
+        }) != 0;
         let forced = answers.most(vote.forced) != 0;
         let remote = answers.most(vote.remote) != 0;
         let readable = answers.most(vote.unreadable) == 0;
@@ -182,7 +197,7 @@ impl File {
             }
             () => "another opening writes the file, or it cannot be locked",
         });
-        Ok(WriteSieving { active, why_not, ..before })
+        Ok(WriteSieving { active, together, why_not, ..before })
     }
 
     /// Decides anew how accesses are done, after the view or the hints have changed.
@@ -197,7 +212,7 @@ impl File {
             Toggle::Automatic => layout.sieve.read,
         };
         let write = match state.sieving.active {
-            true => write_stride(layout, &state.view.layout, hints),
+            true => write_stride(layout, &state.view.layout, hints, state.sieving.together),
             false => 0,
         };
         state.plan = Plan {
@@ -211,11 +226,19 @@ impl File {
     }
 }
 
-/// Distance up to which writes through `view` are better sieved; 0 if they are not.
-fn write_stride(layout: Layout, view: &View, hints: &Hints) -> u64 {
+/// How many ranks with such a view it takes to leave no holes.
+fn copies_to_fill(view: &View) -> i64 {
+    let (size, extent) = (view.filetype.size(), view.filetype.extent().unsigned_abs());
+    if size == 0 { i64::MAX } else { i64::try_from(extent.div_ceil(size)).unwrap_or(i64::MAX) }
+}
+
+/// Distance up to which writes through `view` are better sieved, alone or `together` with views
+/// that fill its holes; 0 if they are not.
+fn write_stride(layout: Layout, view: &View, hints: &Hints, together: bool) -> u64 {
     let stride = match hints.romio_ds_write {
         Toggle::Enable => u64::MAX,
         Toggle::Disable => 0,
+        Toggle::Automatic if together => layout.sieve.shared_write,
         Toggle::Automatic => layout.sieve.write,
     };
     let sieving = Sieving { stride, buffer_size: 0 };
@@ -242,4 +265,42 @@ fn become_sieving(driver: &dyn Driver, promised: bool) -> bool {
         driver.unlock(SIEVED, 1);
     }
     sieves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::SieveStrides;
+    use crate::view::typemap::Typemap;
+
+    /// A page of every `step`.
+    fn pages(step: u64) -> View {
+        let filetype = Arc::new(Typemap::bytes(4096).resized(0, 4096 * step as i64));
+        View { filetype, ..View::of_bytes() }
+    }
+
+    #[test]
+    fn on_a_disk_rows_are_sieved_where_others_fill_the_holes() {
+        for (step, sieve, together, expected) in [
+            (2, SieveStrides::DISK, true, 16384),
+            (4, SieveStrides::DISK, true, 16384),
+            (5, SieveStrides::DISK, true, 0),
+            (2, SieveStrides::DISK, false, 0),
+            (2, SieveStrides::LOCAL, true, 0),
+            (8, SieveStrides::REMOTE, false, 32768),
+        ] {
+            let hints = Hints::from_request(&Request::of_info(&[]));
+            let layout = Layout { sieve, ..Layout::default() };
+            let stride = write_stride(layout, &pages(step), &hints, together);
+            assert_eq!(stride, expected, "{step} {sieve:?} {together}");
+        }
+    }
+
+    #[test]
+    fn views_are_filled_by_as_many_as_have_a_part_of_them() {
+        assert_eq!(copies_to_fill(&View::of_bytes()), 1);
+        assert_eq!(copies_to_fill(&pages(4)), 4);
+        let nothing = Arc::new(Typemap::bytes(0));
+        assert_eq!(copies_to_fill(&View { filetype: nothing, ..View::of_bytes() }), i64::MAX);
+    }
 }

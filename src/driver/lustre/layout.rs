@@ -120,7 +120,7 @@ fn parse_plain(attribute: &[u8]) -> Option<Stripes> {
             stripe_count: stripe_count.into(),
             alignment: stripe_size.into(),
             // Reading back what is to be written costs a second lock.
-            sieve: SieveStrides { write: 0, ..SieveStrides::REMOTE },
+            sieve: SieveStrides::REMOTE.without_writes(),
             concurrent_writes: true,
             // What stands in the place of the first server is the generation of the layout.
             first_server: number(attribute, objects + 20, 4),
