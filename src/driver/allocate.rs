@@ -4,7 +4,8 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use super::posix::answer;
-use super::transfer::{retry, without_signals};
+use super::transfer::retry;
+use crate::memory::without_signals;
 
 /// Bytes of one write where room is made by writing zeros.
 pub(super) const ZERO_BLOCK: usize = 4 << 20;

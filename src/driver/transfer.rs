@@ -70,21 +70,6 @@ pub(super) fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T>
     }
 }
 
-/// Runs `act` in a thread that hears of no signal meanwhile.
-pub(super) fn without_signals<T>(act: impl FnOnce() -> T) -> T {
-    // SAFETY: all zeros is a valid set, and the calls fill them.
-    let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
-    // SAFETY: both are locals; the mask is this thread's own.
-    unsafe {
-        libc::sigfillset(&mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &all, &mut before);
-    }
-    let outcome = act();
-    // SAFETY: as above.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };
-    outcome
-}
-
 /// What has not been moved yet.
 struct Rest<'a> {
     pieces: &'a [Piece],

@@ -1,8 +1,10 @@
 //! Dividing an access among the cores that a rank has.
 
 use std::ops::Range;
+use std::thread::Builder;
 
 use crate::error::Result;
+use crate::memory::without_signals;
 
 /// Less than this for each thread is done faster by one: starting a thread costs as much as
 /// moving some hundred kilobytes.
@@ -21,6 +23,12 @@ pub fn split(size: u64, threads: usize) -> Vec<Range<u64>> {
         .collect()
 }
 
+/// Starts a thread of the library's own, which leaves all signals to those of the program: it may
+/// wait for one in a thread of its choice and block it in its others, but ours it does not know.
+pub fn hire<T>(start: impl FnOnce(Builder) -> T) -> T {
+    without_signals(|| start(Builder::new().name("mpiio-rs".into())))
+}
+
 /// Runs `part` for every range at once, and adds up the bytes moved: those of ranges behind one
 /// that fell short do not count, since an access ends at the first byte that is not there.
 pub fn run(ranges: &[Range<u64>], part: impl Fn(Range<u64>) -> Result<u64> + Sync) -> Result<u64> {
@@ -32,9 +40,8 @@ pub fn run(ranges: &[Range<u64>], part: impl Fn(Range<u64>) -> Result<u64> + Syn
             .iter()
             .map(|range| {
                 let part = &part;
-                let name = "mpiio-rs".to_string();
                 let work = move || part(range.clone());
-                std::thread::Builder::new().name(name).spawn_scoped(scope, work).map_err(|_| range)
+                hire(|thread| thread.spawn_scoped(scope, work)).map_err(|_| range)
             })
             .collect();
         let mut results = vec![part(ranges[0].clone())];

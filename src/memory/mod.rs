@@ -7,6 +7,7 @@ mod mapped;
 mod marks;
 mod piece;
 mod shared;
+mod signals;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ pub use self::mapped::{Mapped, Offer, Ticket, may_make_files_of};
 pub use self::marks::Marks;
 pub use self::piece::{Piece, Scratch, copy_between};
 pub use self::shared::Shared;
+pub use self::signals::without_signals;
 use crate::error::{Class, Error, Result};
 use crate::view::cursor::{Cursor, Strided};
 use crate::view::typemap::Typemap;

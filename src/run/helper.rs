@@ -3,6 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
 
+use crate::engine::threads::hire;
+
 /// Something to do.
 pub type Job = Box<dyn FnOnce() + Send>;
 
@@ -21,7 +23,7 @@ impl Helper {
                 }
             }
         };
-        let thread = std::thread::Builder::new().name("mpiio-rs".into()).spawn(work);
+        let thread = hire(|thread| thread.spawn(work));
         Helper(thread.is_ok().then_some(sender))
     }
 

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
+use crate::engine::threads::hire;
+
 /// Something to do.
 pub type Job = Box<dyn FnOnce() + Send>;
 
@@ -130,8 +132,7 @@ impl Workers {
 
     /// Starts one more thread, which is idle at first. Whether there is one.
     fn hire(&'static self, state: &mut State) -> bool {
-        let thread = std::thread::Builder::new().name("mpiio-rs".into());
-        let hired = thread.spawn(|| self.work()).is_ok();
+        let hired = hire(|thread| thread.spawn(|| self.work())).is_ok();
         (state.threads, state.idle) =
             (state.threads + usize::from(hired), state.idle + usize::from(hired));
         hired

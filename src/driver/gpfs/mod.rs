@@ -17,7 +17,7 @@ use self::abi::{FineGrainWriteSharing, FreeRange};
 use self::list::List;
 use self::prefetch::Prefetch;
 use super::advice::{Advised, Advisor, Ahead, BlockTuning, Intent, Shipping};
-use super::transfer::without_signals;
+use crate::memory::without_signals;
 
 /// One opening of a file.
 pub(super) struct Blocks {
