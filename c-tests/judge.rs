@@ -84,14 +84,14 @@ judged! {
         MPI_File_get_atomicity MPI_File_get_errhandler MPI_File_get_group MPI_File_get_info
         MPI_File_get_position MPI_File_get_position_shared MPI_File_get_size MPI_File_preallocate
         MPI_File_set_atomicity MPI_File_set_errhandler MPI_File_set_info MPI_File_set_size;
-    (_ _ _) => MPI_File_get_byte_offset MPI_File_get_type_extent MPI_File_get_type_extent_c
+    (_ _ _) => MPI_Request_get_status MPI_File_get_byte_offset MPI_File_get_type_extent MPI_File_get_type_extent_c
         MPI_File_read_all_end MPI_File_read_at_all_end MPI_File_read_ordered_end MPI_File_seek
         MPI_File_seek_shared MPI_File_write_all_end MPI_File_write_at_all_end
         MPI_File_write_ordered_end;
-    (_ _ _ _) => MPI_File_read_all_begin MPI_File_read_all_begin_c MPI_File_read_ordered_begin
+    (_ _ _ _) => MPI_Request_get_status_all MPI_File_read_all_begin MPI_File_read_all_begin_c MPI_File_read_ordered_begin
         MPI_File_read_ordered_begin_c MPI_File_write_all_begin MPI_File_write_all_begin_c
         MPI_File_write_ordered_begin MPI_File_write_ordered_begin_c MPIX_File_create_errhandler_x;
-    (_ _ _ _ _) => MPI_File_get_view MPI_File_iread MPI_File_iread_all MPI_File_iread_all_c
+    (_ _ _ _ _) => MPI_Request_get_status_any MPI_Request_get_status_some MPI_File_get_view MPI_File_iread MPI_File_iread_all MPI_File_iread_all_c
         MPI_File_iread_c MPI_File_iread_shared MPI_File_iread_shared_c MPI_File_iwrite
         MPI_File_iwrite_all MPI_File_iwrite_all_c MPI_File_iwrite_c MPI_File_iwrite_shared
         MPI_File_iwrite_shared_c MPI_File_open MPI_File_read MPI_File_read_all MPI_File_read_all_c

@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString, c_int, c_void};
 
 use super::constants::{Abi, Constants, Handles};
 use super::functions::Functions;
+use super::get_status::Originals;
 use once_cell::sync::OnceCell;
 
 use crate::error::{Class, Error, Result};
@@ -12,13 +13,9 @@ use crate::error::{Class, Error, Result};
 pub struct Library {
     pub(super) functions: Functions,
     constants: Constants,
-    /// The MPI's own, whose names are ours too.
-    pub(super) request_get_status: Option<GetStatusFunction>,
+    /// Those whose names are ours too.
+    pub(super) get_status: Originals,
 }
-
-/// MPI_Request_get_status: request, flag, status.
-pub(super) type GetStatusFunction =
-    unsafe extern "C-unwind" fn(usize, *mut c_int, *mut c_void) -> c_int;
 
 /// Calls a required function of the table and turns a bad return code into an error.
 macro_rules! call {
@@ -69,11 +66,9 @@ impl Library {
             Error::new(Class::Other, format!("the MPI library of this process has no {missing}"))
         })?;
         let constants = detect(&scope, &functions);
-        let found = scope.address_behind(c"PMPI_Request_get_status");
-        // SAFETY: the standard gives the routine of this name this signature; null becomes None.
-        let request_get_status =
-            unsafe { std::mem::transmute::<*mut c_void, Option<GetStatusFunction>>(found) };
-        Ok(Library { functions, constants, request_get_status })
+        // SAFETY: as above, and what it finds is not this library's own.
+        let get_status = unsafe { Originals::find(|name| scope.address_behind(name)) };
+        Ok(Library { functions, constants, get_status })
     }
 
     /// Turns a return code into an error that names the routine and the MPI's own words.

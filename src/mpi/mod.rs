@@ -16,6 +16,7 @@ mod errhandler;
 mod error_code;
 mod finalize;
 mod functions;
+mod get_status;
 mod handles;
 mod inbox;
 mod info;
@@ -35,6 +36,9 @@ pub use constants::{Abi, Combiner, Constants, Handles};
 pub use errhandler::Destructor;
 pub use error_code::error_code;
 pub use finalize::on_finalize;
+pub use get_status::{
+    request_get_status, request_get_status_all, request_get_status_any, request_get_status_some,
+};
 pub use handles::{Comm, Datatype, Errhandler, Group, Info, Request, Win};
 pub use inbox::Inbox;
 pub use launcher::{may_have_other_hosts, neighbours};
@@ -42,7 +46,7 @@ pub use library::{Library, ThreadLevel, library, thread_level};
 pub use pending::Pending;
 pub use request::{
     Exchange, Promise, can_promise, complete_kept, completed_request, is_keeping, promised_request,
-    request_get_status, see_through,
+    see_through,
 };
 pub use running::{Running, has_world, is_running};
 pub use status::set_status;

@@ -203,22 +203,6 @@ pub fn complete_kept() -> usize {
     settled.len()
 }
 
-/// MPI_Request_get_status, after completing what can be completed.
-///
-/// # Safety
-/// The promises of a caller of that routine.
-pub unsafe fn request_get_status(request: Request, flag: *mut c_int, status: *mut c_void) -> c_int {
-    complete_kept();
-    match library().ok().and_then(|library| library.request_get_status) {
-        // SAFETY: the words of the program, as it gave them.
-        Some(real) => unsafe { real(request.0, flag, status) },
-        None => NO_MPI,
-    }
-}
-
-/// The answer of a routine where there is no MPI: MPI_ERR_OTHER in most.
-const NO_MPI: c_int = 16;
-
 /// The promise behind an extra state.
 ///
 /// # Safety
