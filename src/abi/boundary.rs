@@ -11,6 +11,7 @@ use super::errhandlers::{self, Handler};
 use super::handles::{self, MPI_File, OpenFile};
 use crate::error::{Error, Result};
 use crate::file::File;
+use crate::hint::Environment;
 use crate::mpi::{self, Comm};
 use crate::report;
 
@@ -79,7 +80,8 @@ fn raise(error: &Error, fh: MPI_File, handler: &Handler) -> c_int {
     handler.call(fh, mpi::error_code(error))
 }
 
-static VERBOSE: LazyLock<bool> = LazyLock::new(|| std::env::var_os("MPIIO_RS_VERBOSE").is_some());
+static VERBOSE: LazyLock<bool> =
+    LazyLock::new(|| Environment::of_process().says_yes("MPIIO_RS_VERBOSE"));
 
 /// Tells the user, and who says so.
 fn print(text: impl Display) {

@@ -1,6 +1,7 @@
 //! Where hints that are not in `MPI_Info` come from: variables and files, as two functions, so
 //! that a test needs neither.
 
+use super::value;
 use std::io::{self, Read};
 
 /// Far more than any hint file; keeps a mistaken name, such as a device, from filling memory.
@@ -43,6 +44,11 @@ impl<'a> Environment<'a> {
         (self.variable)(name).filter(|value| !value.trim().is_empty())
     }
 
+    /// Whether a variable says yes. What is no answer to that is none.
+    pub fn says_yes(&self, name: &str) -> bool {
+        self.variable(name).and_then(|value| value::truth(value.trim())).unwrap_or(false)
+    }
+
     /// What is in a file.
     pub(super) fn contents(&self, path: &str) -> io::Result<Vec<u8>> {
         (self.contents)(path)
@@ -63,6 +69,20 @@ mod tests {
     fn a_device_does_not_fill_memory() {
         let bytes = Environment::of_process().contents("/dev/zero").unwrap();
         assert_eq!(bytes.len() as u64, LARGEST_FILE);
+    }
+
+    #[test]
+    fn who_says_no_is_not_taken_to_say_yes() {
+        let says_yes = |value: &str| {
+            Environment::new(|_| Some(value.to_string()), small_file).says_yes("VERBOSE")
+        };
+        for no in ["0", " 0 ", "false", "no", "OFF", "disable", "", " ", "perhaps"] {
+            assert!(!says_yes(no), "{no}");
+        }
+        for yes in ["1", "2", " 1", "true", "Yes", "on", "enable"] {
+            assert!(says_yes(yes), "{yes}");
+        }
+        assert!(!Environment::new(|_| None, small_file).says_yes("VERBOSE"));
     }
 
     #[test]

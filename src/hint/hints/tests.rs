@@ -152,6 +152,16 @@ fn fields_are_what_was_said() {
 }
 
 #[test]
+fn a_variable_that_says_no_prints_nothing() {
+    for name in ["MPIIO_RS_VERBOSE", "ROMIO_PRINT_HINTS", "MPICH_MPIIO_HINTS_DISPLAY"] {
+        for value in ["0", "false", "no", "off", "disable", "", "perhaps"] {
+            assert!(!open(&[], &[(name, value)], "").verbose, "{name}={value}");
+        }
+        assert!(open(&[], &[(name, "2")], "").verbose, "{name}");
+    }
+}
+
+#[test]
 fn a_bad_value_is_left_out_and_told() {
     let hints = open(&[("ind_rd_buffer_size", "abc"), ("romio_ds_read", "-")], &[], "");
     assert_eq!(hints.ind_rd_buffer_size, 4194304);
