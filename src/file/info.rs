@@ -16,11 +16,15 @@ impl File {
         let own = entries(info);
         let mut survey = Survey::new(&self.ranks);
         let said = own.as_ref().map_or_else(|_| Request::of_info(&[]), |own| Request::of_info(own));
+        let view = self.state_view();
+        let sieving = self.ask_about_sieving(&mut survey, Some(&view), &said);
         let ballot = Ballot::ask(&mut survey, said, self.ranks.rank());
         let (_, answers) = block_on(&self.ranks, survey.hold(own))?;
         let request = ballot.count(&self.ranks, &answers)?;
+        self.state.lock().hints.update(&request);
+        let sieving = self.agree_on_sieving(sieving, &answers)?;
         let mut state = self.state.lock();
-        state.hints.update(&request);
+        state.sieving = sieving;
         self.make_plan(&mut state);
         Ok(())
     }

@@ -2,7 +2,7 @@
 //!
 //! A sieving writer puts back bytes that it does not own. Nobody may change them meanwhile, so
 //! every other writer must take a lock too. Through one opening that is agreed when the view is
-//! set. Other openings of the file are told by two bytes far behind any data, which are locked
+//! set, or hints are. Other openings of the file are told by two bytes far behind any data, which are locked
 //! and never written: each opening for writing holds a shared lock on one, each that sieves on
 //! the other. Who opens looks whether somebody sieves, who wants to sieve looks whether somebody
 //! has it open; each first leaves its own mark, so one of two always sees the other.
@@ -135,7 +135,7 @@ const ATTEMPTS: u32 = 250;
 const PAUSE: Duration = Duration::from_millis(2);
 
 impl File {
-    /// Asks whether a rank gains by sieving writes through its new view, and whether any cannot.
+    /// Asks whether a rank gains by sieving writes through its view, and whether any cannot.
     pub(super) fn ask_about_sieving(
         &self,
         survey: &mut Survey<'_, Communicator>,
@@ -166,7 +166,7 @@ impl File {
         }
     }
 
-    /// Whether writes through the new view are sieved: if any rank gains by it, and it is safe.
+    /// Whether writes through that view are sieved: if any rank gains by it, and it is safe.
     /// Collective if any rank does.
     pub(super) fn agree_on_sieving(&self, vote: Vote, answers: &Answers) -> Result<WriteSieving> {
         let before = self.state.lock().sieving;
