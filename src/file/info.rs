@@ -3,8 +3,9 @@
 use super::aggregators::aggregators;
 use super::{File, State};
 use crate::engine::ranks::{Answers, Place, Ranks, Survey};
+use crate::engine::two_phase::Layers;
 use crate::error::Result;
-use crate::hint::{Facts, Override, Request};
+use crate::hint::{Facts, Hints, Override, Request};
 use crate::mpi::Info;
 use crate::report;
 use crate::run::{Communicator, block_on};
@@ -81,8 +82,22 @@ impl File {
             aggregators: aggregators(&state.hints, layout, &self.homes, self.ranks.size())
                 .map(|ranks| ranks.into_iter().map(|rank| rank as u64).collect()),
             num_threads: Some(self.threads(state) as u64),
-            overrides: overrides.into_iter().chain(refused).chain(stays).chain(uncached).collect(),
+            overrides: overrides
+                .into_iter()
+                .chain(refused)
+                .chain(stays)
+                .chain(uncached)
+                .chain(self.buffer_as_made(hints))
+                .collect(),
         }
+    }
+
+    /// The collective buffer keeps the size that it was made with.
+    fn buffer_as_made(&self, hints: &Hints) -> Option<Override> {
+        let layers = Layers::named(&hints.layers).unwrap_or_default();
+        let size = self.ranks.ring_size(layers).filter(|size| *size != hints.cb_buffer_size)?;
+        let why = "the buffer was made by an earlier collective access".to_string();
+        Some(Override { key: "cb_buffer_size", value: size.to_string(), why })
     }
 
     /// Threads for one access: what the user wants, but never more than cores.

@@ -32,6 +32,8 @@ pub struct Communicator {
     groups: [OnceLock<Option<Groups>>; 2],
     /// For these. Made when first needed; none where there is no memory for it.
     rings: [OnceLock<Option<Ring>>; 2],
+    /// What was asked for then.
+    ring_sizes: [OnceLock<u64>; 2],
     /// The place of the groups in use, and of their ring.
     in_use: AtomicUsize,
     /// For fenced puts and for others. Made when first needed; none where the MPI cannot.
@@ -76,6 +78,7 @@ impl Communicator {
             meeting: None,
             groups: Default::default(),
             rings: Default::default(),
+            ring_sizes: Default::default(),
             in_use: AtomicUsize::new(0),
             inboxes: Default::default(),
             inbox: AtomicUsize::new(0),
@@ -180,11 +183,17 @@ impl Communicator {
     pub fn ring(&self, layers: Layers, size: u64) -> Option<&Ring> {
         let place = layers as usize;
         let groups = self.groups[place].get()?.as_ref()?;
+        self.ring_sizes[place].get_or_init(|| size);
         let ring = self.rings[place].get_or_init(|| match layers {
             Layers::One => self.make_own_ring(size).ok(),
             Layers::Two => self.make_ring(size, groups).ok(),
         });
         ring.as_ref()
+    }
+
+    /// The size that stays, once there is such a buffer.
+    pub fn ring_size(&self, layers: Layers) -> Option<u64> {
+        self.ring_sizes[layers as usize].get().copied()
     }
 
     fn make_own_ring(&self, size: u64) -> Result<Ring> {
