@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 
 use super::advice::Intent;
 use super::open::page_size;
-use super::posix::{descriptor, status};
+use super::posix::{descriptor, size};
 use super::transfer::{Stopped, retry, total_length, transfer};
 use crate::memory::{Piece, Scratch, copy_between};
 
@@ -159,7 +159,7 @@ impl Direct {
         let start = offset.checked_next_multiple_of(opening.unit)?;
         // A device fills the memory of a whole block, also behind the end of the file.
         let most = match intent {
-            Intent::Read => status(opening.descriptor.as_fd()).ok()?.st_size as u64,
+            Intent::Read => size(opening.descriptor.as_fd()).ok()?,
             Intent::Write => u64::MAX,
         };
         let end = (offset + length).min(most) / opening.unit * opening.unit;

@@ -116,8 +116,7 @@ impl Driver for PosixFile {
     }
 
     fn size(&self) -> Result<u64> {
-        let status = status(self.descriptor.as_fd());
-        status.map(|s| s.st_size as u64).doing(|| format!("asking for the size of {}", self.path))
+        size(self.descriptor.as_fd()).doing(|| format!("asking for the size of {}", self.path))
     }
 
     fn set_size(&self, size: u64) -> Result<()> {
@@ -126,8 +125,14 @@ impl Driver for PosixFile {
             return Err(too_large(doing()));
         };
         // SAFETY: plain numbers, and the descriptor is open.
-        retry(|| answer(unsafe { libc::ftruncate(self.descriptor.as_raw_fd(), length) }))
-            .doing(doing)
+        let cut = || answer(unsafe { libc::ftruncate(self.descriptor.as_raw_fd(), length) });
+        retry(cut).map_err(|cause| match cause.raw_os_error() {
+            Some(libc::EINVAL) if !self.is_regular() => Error::new(
+                Class::UnsupportedOperation,
+                format!("{}: it is no regular file", doing()),
+            ),
+            _ => Error::system(&cause, doing()),
+        })
     }
 
     fn preallocate(&self, size: u64) -> Result<()> {
@@ -284,6 +289,10 @@ impl PosixFile {
         Ok(())
     }
 
+    fn is_regular(&self) -> bool {
+        status(self.descriptor.as_fd()).is_ok_and(|status| sort(&status) == libc::S_IFREG)
+    }
+
     /// The length of all pieces together, if they end where offsets still exist.
     fn check_range(&self, verb: &str, offset: u64, pieces: &[Piece]) -> Result<u64> {
         let length = total_length(pieces);
@@ -348,6 +357,23 @@ pub(super) fn status(file: BorrowedFd) -> io::Result<libc::stat> {
     // SAFETY: the descriptor is open, and `status` is a local.
     retry(|| answer(unsafe { libc::fstat(file.as_raw_fd(), &mut status) }))?;
     Ok(status)
+}
+
+/// Whether it is a regular file, a device or something else.
+fn sort(status: &libc::stat) -> libc::mode_t {
+    status.st_mode & libc::S_IFMT
+}
+
+/// Bytes in an open file. Of a device with blocks fstat does not tell them.
+pub(super) fn size(file: BorrowedFd) -> io::Result<u64> {
+    let status = status(file)?;
+    if sort(&status) != libc::S_IFBLK {
+        return Ok(status.st_size as u64);
+    }
+    // No access goes by the place that this moves.
+    // SAFETY: plain numbers, and the descriptor is open.
+    let end = unsafe { libc::lseek(file.as_raw_fd(), 0, libc::SEEK_END) };
+    u64::try_from(end).map_err(|_| io::Error::last_os_error())
 }
 
 /// A descriptor that a system call gave, or why it gave none.

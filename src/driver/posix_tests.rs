@@ -1,10 +1,12 @@
 use std::ffi::CString;
 use std::os::unix::thread::JoinHandleExt;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use super::*;
+use crate::driver::direct::Bypass;
 use crate::driver::open::{OpenOptions, open};
 use crate::driver::scratch::Scratch;
 
@@ -135,6 +137,66 @@ fn a_full_device_is_told_with_its_values() {
             "writing 8 bytes at offset 16 of /dev/full: No space left on device (os error 28)"
         );
     }
+}
+
+/// A file as a device with blocks, until it is dropped.
+struct LoopDevice(String);
+
+impl LoopDevice {
+    fn of(file: &Path) -> io::Result<LoopDevice> {
+        let made = Command::new("losetup").args(["--show", "-f"]).arg(file).output()?;
+        match made.status.success() {
+            true => Ok(LoopDevice(String::from_utf8_lossy(&made.stdout).trim().to_string())),
+            false => Err(io::Error::other(String::from_utf8_lossy(&made.stderr).into_owned())),
+        }
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["-d", &self.0]).status();
+    }
+}
+
+#[test]
+fn a_device_with_blocks_has_a_size_that_stays() {
+    const SIZE: u64 = 1 << 20;
+    let scratch = Scratch::on_disk();
+    let below = scratch.open("below", Kind::Ufs);
+    below.set_size(SIZE).unwrap();
+    let path = scratch.path("below").into_string().unwrap();
+    let made = match LoopDevice::of(Path::new(&path)) {
+        Ok(made) => made,
+        Err(why) => return eprintln!("no such device here: {why}"),
+    };
+    for bypass in [false, true] {
+        let new = OpenOptions::new(&CString::new(&*made.0).unwrap(), Kind::Ufs);
+        let mut options = OpenOptions { read: true, write: true, ..new };
+        options.tuning.bypass = Bypass { reads: bypass, writes: bypass };
+        let file = open(&options).unwrap();
+        assert_eq!(file.size().unwrap(), SIZE);
+        file.write_at(0, &[Piece::of(&[7; 8192])]).unwrap();
+        for size in [0, SIZE / 2, SIZE, 2 * SIZE] {
+            assert_eq!(file.set_size(size).unwrap_err().class, Class::UnsupportedOperation);
+        }
+        // There is room; what stands there stays.
+        file.preallocate(SIZE).unwrap();
+        assert_eq!(file.preallocate(2 * SIZE).unwrap_err().class, Class::NoSpace);
+        assert_eq!(read(&*file, 0, 8192), [7; 8192]);
+        assert_eq!(read(&*file, SIZE - 5000, 9000).len(), 5000);
+        assert_eq!(read(&*file, SIZE, 8), []);
+        let error = file.write_at(SIZE - 4, &[Piece::of(b"12345678")]).unwrap_err();
+        assert_eq!(error.class, Class::NoSpace);
+        let uncached = file.calls().uncached_bytes;
+        assert_eq!(uncached > 8192, bypass && file.why_cached().is_none(), "{uncached}");
+    }
+}
+
+#[test]
+fn what_has_no_size_cannot_get_one() {
+    let error = device("/dev/null").set_size(8).unwrap_err();
+    assert_eq!(error.class, Class::UnsupportedOperation);
+    assert_eq!(error.text(), "setting the size of /dev/null to 8 bytes: it is no regular file");
 }
 
 /// Runs the test of this name once more in a process of its own, where this returns `true`.
