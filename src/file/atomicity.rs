@@ -11,6 +11,7 @@ use crate::error::{Class, Error, Result};
 use crate::operation::Direction;
 use crate::run::block_on;
 use crate::view::layout::View;
+use crate::view::typemap::Monotony;
 
 /// An access with more pieces locks everything between its first and its last byte: a lock for
 /// each would cost more than the waiting it avoids.
@@ -132,13 +133,24 @@ fn ranges(view: &View, position: u64, size: u64) -> Vec<Range<u64>> {
         }
         left -= length;
         if ranges.len() > MOST_LOCKS {
-            let end = view.offset_of(position + size - 1) + 1;
             ranges.truncate(1);
-            ranges[0].end = end;
+            ranges[0].end = end_of(view, position + size - 1);
             return ranges;
         }
     }
     ranges
+}
+
+/// One past all bytes of an access whose last is the one at `position`. Where pieces overlap, an
+/// earlier one may reach further than the last.
+fn end_of(view: &View, position: u64) -> u64 {
+    let filetype = &view.filetype;
+    if filetype.monotony() == Monotony::Increasing {
+        return view.offset_of(position) + 1;
+    }
+    let tile = i64::try_from(position / filetype.size()).unwrap_or(i64::MAX);
+    let end = tile.saturating_mul(filetype.extent()).saturating_add(filetype.span().1);
+    view.displacement.saturating_add_signed(end)
 }
 
 #[cfg(test)]
@@ -155,5 +167,19 @@ mod tests {
         assert_eq!(ranges(&view, 2, 8), [102..104, 110..114, 120..122]);
         assert_eq!(ranges(&view, 0, 4000), [100..100 + 9994]);
         assert_eq!(ranges(&View::of_bytes(), 7, 9), [7..16]);
+    }
+
+    #[test]
+    fn all_of_many_overlapping_pieces_is_locked() {
+        let blocks: Vec<(i64, u64)> =
+            (0..100).map(|i| (2 * i, if i == 3 { 1000 } else { 1 })).collect();
+        let within = Typemap::bytes(1).hindexed(&blocks);
+        let view = |filetype| View { displacement: 7, etype_size: 1, filetype: Arc::new(filetype) };
+        assert_eq!(ranges(&view(within.clone()), 0, 1099), [7..7 + 1006]);
+        // Here those of the next tile begin within those of the one before.
+        let short = Typemap::bytes(100).hindexed(&[(0, 1), (200, 1)]).resized(0, 250);
+        assert_eq!(ranges(&view(short.clone()), 0, 400), [7..107, 207..307, 257..357, 457..557]);
+        assert_eq!(ranges(&view(short), 0, 20_000), [7..7 + 99 * 250 + 300]);
+        assert_eq!(ranges(&view(within.resized(0, 1006)), 1099, 1099), [7 + 1006..7 + 2012]);
     }
 }
