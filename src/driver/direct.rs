@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use super::advice::Intent;
 use super::open::page_size;
 use super::posix::{descriptor, size};
-use super::transfer::{Stopped, retry, total_length, transfer};
+use super::transfer::{LONGEST_CALL, Stopped, retry, total_length, transfer};
 use crate::memory::{Piece, Scratch, copy_between};
 
 /// What is to go past the page cache; comes from the hints.
@@ -124,7 +124,7 @@ impl Direct {
         };
         let start = offset + before;
         let direct = match opening.takes(&inside) {
-            true => transfer(start, &inside, &mut guarded),
+            true => in_whole_units(opening.unit, start, &inside, &mut guarded),
             false => bounced(intent, start, &inside, &mut guarded),
         };
         let direct = direct.map_err(|stopped| after(before, stopped))?;
@@ -219,6 +219,37 @@ fn cached_at_once(file: BorrowedFd) -> u64 {
     USUAL.max(page_size()).max(block)
 }
 
+/// Moves `pieces` in calls that the system does not cut: it would do so at any page.
+fn in_whole_units(
+    unit: u64,
+    offset: u64,
+    pieces: &[Piece],
+    mut call: impl FnMut(u64, &[Piece]) -> io::Result<usize>,
+) -> Result<u64, Stopped> {
+    let most = (LONGEST_CALL as u64 / unit).max(1) * unit;
+    in_steps(total_length(pieces), most, |moved, size| {
+        transfer(offset + moved, &part(pieces, moved, size), &mut call)
+    })
+}
+
+/// Moves `length` bytes, at most `most` at a time, until a step moves less than it should.
+fn in_steps(
+    length: u64,
+    most: u64,
+    mut step: impl FnMut(u64, u64) -> Result<u64, Stopped>,
+) -> Result<u64, Stopped> {
+    let mut moved = 0;
+    while moved < length {
+        let size = (length - moved).min(most);
+        let count = step(moved, size).map_err(|stopped| after(moved, stopped))?;
+        moved += count;
+        if count < size {
+            break;
+        }
+    }
+    Ok(moved)
+}
+
 /// Moves `pieces` through a buffer that lies well.
 fn bounced(
     intent: Intent,
@@ -229,23 +260,17 @@ fn bounced(
     let length = total_length(pieces);
     // Without memory for it everything goes the other way.
     let Ok(mut scratch) = Scratch::new(BUFFER.min(length as usize)) else { return Ok(0) };
-    let mut moved = 0;
-    while moved < length {
-        let size = (length - moved).min(scratch.len() as u64);
+    in_steps(length, scratch.len() as u64, |moved, size| {
         let there = scratch.piece(size as usize);
         if intent == Intent::Write {
             copy(there, &part(pieces, moved, size), intent);
         }
-        let count = transfer(offset + moved, &[there], &mut call).map_err(|s| after(moved, s))?;
+        let count = transfer(offset + moved, &[there], &mut call)?;
         if intent == Intent::Read {
             copy(there, &part(pieces, moved, count), intent);
         }
-        moved += count;
-        if count < size {
-            break;
-        }
-    }
-    Ok(moved)
+        Ok(count)
+    })
 }
 
 /// Copies between a buffer and pieces, from its start on.

@@ -157,3 +157,32 @@ fn every_byte_goes_one_way_or_the_other() {
     assert_eq!(calls, [(true, 4096, 16384)]);
     assert!(reason.unwrap().contains("refused"));
 }
+
+#[test]
+fn what_takes_several_calls_is_cut_between_units() {
+    const UNIT: u64 = 64 << 10;
+    let directory = Directory::on_disk();
+    let file = std::fs::File::create(directory.path("a").to_str().unwrap()).unwrap();
+    let direct = Direct {
+        wanted: BOTH,
+        opening: Some(Opening { descriptor: file.into(), unit: UNIT, memory: ALIGNED_MEMORY }),
+        reason: Mutex::new(None),
+        moved: AtomicU64::new(0),
+    };
+    // SAFETY: nobody touches what they name.
+    let piece = |address: usize, units: u64| unsafe {
+        Piece::new(address as *mut u8, (units * UNIT) as usize)
+    };
+    let pieces = [piece(1 << 30, 3), piece(1 << 40, 80_000), piece(1 << 45, 1)];
+    let mut calls = Vec::new();
+    let call = |_: BorrowedFd, offset: u64, batch: &[Piece]| {
+        let length = total_length(batch);
+        calls.push((offset / UNIT, length.div_ceil(UNIT)));
+        assert!(offset.is_multiple_of(UNIT) && length.is_multiple_of(UNIT));
+        Ok(length as usize)
+    };
+    let cached = |_, _: &[Piece]| panic!("there are only whole units");
+    let moved = direct.transfer(Intent::Write, (0, &pieces), call, cached).unwrap();
+    assert_eq!((moved, direct.moved()), (80_004 * UNIT, 80_004 * UNIT));
+    assert_eq!(calls, [(0, 32_767), (32_767, 32_767), (65_534, 14_470)]);
+}
