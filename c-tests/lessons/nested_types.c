@@ -155,6 +155,25 @@ static void large_counts(void)
     MPI_Type_free(&resized);
 }
 
+/* Deeper than a stack: who decodes types by recursion crashes. */
+static void many_levels(void)
+{
+    MPI_Datatype type, outer;
+    MPI_Type_create_hindexed(2, (int[]){1, 2}, (MPI_Aint[]){4, 20}, MPI_INT, &type);
+    for (int level = 0; level < 30000; level++) {
+        switch (level % 4) {
+        case 0: MPI_Type_contiguous(1, type, &outer); break;
+        case 1: MPI_Type_dup(type, &outer); break;
+        case 2: MPI_Type_vector(1, 1, 1, type, &outer); break;
+        default: MPI_Type_create_resized(type, 0, 32 + level, &outer);
+        }
+        MPI_Type_free(&type);
+        type = outer;
+    }
+    add(4, 4), add(20, 8);
+    check_type("30,000 levels", type, 12);
+}
+
 int main(int count, char **words)
 {
     begin(&count, &words);
@@ -162,5 +181,6 @@ int main(int count, char **words)
     vectors();
     bounds();
     large_counts();
+    many_levels();
     return finish();
 }

@@ -66,6 +66,14 @@ struct Decoder<'a> {
     children: Vec<Datatype>,
 }
 
+/// A datatype whose children are being decoded.
+struct Level {
+    datatype: Datatype,
+    contents: Contents,
+    /// Those that are left.
+    children: std::vec::IntoIter<Datatype>,
+}
+
 impl Drop for Decoder<'_> {
     fn drop(&mut self) {
         for child in self.children.drain(..) {
@@ -84,29 +92,53 @@ impl<'a> Decoder<'a> {
         Decoder { library, leaves, size_in_file, known, moved, children }
     }
 
+    /// From the innermost types outwards, and not by recursion: programs may nest types deeper than
+    /// a stack is.
     fn decode(&mut self, datatype: Datatype) -> Result<Typemap> {
-        if let Some(typemap) = self.known.get(&datatype) {
-            return Ok(typemap.clone());
+        let mut open = vec![self.enter(datatype)?];
+        while let Some(level) = open.last_mut() {
+            match level.children.next() {
+                Some(child) if self.known.contains_key(&child) => {}
+                Some(child) => open.push(self.enter(child)?),
+                None => {
+                    let typemap = self.typemap(level.datatype, &level.contents)?;
+                    self.known.insert(level.datatype, typemap);
+                    open.pop();
+                }
+            }
         }
+        self.known(datatype)
+    }
+
+    fn enter(&mut self, datatype: Datatype) -> Result<Level> {
         let contents = Contents::of(self.library, datatype)?;
         self.children.extend(&contents.datatypes);
+        Ok(Level { datatype, children: contents.datatypes.clone().into_iter(), contents })
+    }
+
+    /// What was decoded before that which contains it.
+    fn known(&self, datatype: Datatype) -> Result<Typemap> {
+        let missing = || Error::new(Class::Intern, "part of a datatype was not decoded");
+        self.known.get(&datatype).cloned().ok_or_else(missing)
+    }
+
+    /// Of a datatype whose children are known.
+    fn typemap(&mut self, datatype: Datatype, contents: &Contents) -> Result<Typemap> {
         let typemap = match contents.combiner {
             Combiner::Named => {
                 let (size, (_, extent)) = (datatype.size()?, datatype.extent()?);
                 Layout::of(&datatype.name(), size, extent).typemap(size, self.leaves)
             }
-            Combiner::F90Real => self.real(datatype, &contents, 1)?,
-            Combiner::F90Complex => self.real(datatype, &contents, 2)?,
+            Combiner::F90Real => self.real(datatype, contents, 1)?,
+            Combiner::F90Complex => self.real(datatype, contents, 2)?,
             Combiner::F90Integer => self.elements(datatype, Kind::Signed, 1)?,
-            Combiner::ValueIndex => self.value_index(&contents)?,
-            _ => self.constructed(&contents)?,
+            Combiner::ValueIndex => self.value_index(contents)?,
+            _ => self.constructed(contents)?,
         };
         if contents.datatypes.iter().any(|child| self.moved.contains(child)) {
             self.moved.insert(datatype);
         }
-        let typemap = self.bounded(datatype, contents.combiner, typemap)?;
-        self.known.insert(datatype, typemap.clone());
-        Ok(typemap)
+        self.bounded(datatype, contents.combiner, typemap)
     }
 
     fn bounded(&mut self, datatype: Datatype, made: Combiner, typemap: Typemap) -> Result<Typemap> {
@@ -144,21 +176,21 @@ impl<'a> Decoder<'a> {
     }
 
     /// A C struct of a value and an index, made by MPI_Type_get_value_index.
-    fn value_index(&mut self, contents: &Contents) -> Result<Typemap> {
+    fn value_index(&self, contents: &Contents) -> Result<Typemap> {
         let [value, index] = contents.datatypes[..] else { return Err(malformed(contents)) };
-        let (value, index) = (self.decode(value)?, self.decode(index)?);
+        let (value, index) = (self.known(value)?, self.known(index)?);
         let alignment = (index.extent() as u64).max(1);
         let displacement = (value.extent() as u64).next_multiple_of(alignment);
         Ok(Typemap::structure(&[(0, 1, value), (displacement as i64, 1, index)]))
     }
 
-    fn constructed(&mut self, contents: &Contents) -> Result<Typemap> {
+    fn constructed(&self, contents: &Contents) -> Result<Typemap> {
         let arguments = Numbers { contents, next: 0 };
         if contents.combiner == Combiner::Struct {
             return self.structure(arguments);
         }
         let child = *contents.datatypes.first().ok_or_else(|| malformed(contents))?;
-        let child = self.decode(child)?;
+        let child = self.known(child)?;
         match contents.combiner {
             Combiner::Subarray => subarray(&child, arguments, self.library.constants()),
             Combiner::Darray => darray(&child, arguments, self.library.constants()),
@@ -166,7 +198,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn structure(&mut self, mut arguments: Numbers<'_>) -> Result<Typemap> {
+    fn structure(&self, mut arguments: Numbers<'_>) -> Result<Typemap> {
         let count = arguments.count()?;
         let blocklengths = arguments.counts(count)?;
         let displacements = arguments.list(count)?;
@@ -176,7 +208,7 @@ impl<'a> Decoder<'a> {
         }
         let mut members = Vec::with_capacity(datatypes.len());
         for (index, &datatype) in datatypes.iter().enumerate() {
-            members.push((displacements[index], blocklengths[index], self.decode(datatype)?));
+            members.push((displacements[index], blocklengths[index], self.known(datatype)?));
         }
         Ok(Typemap::structure(&members))
     }

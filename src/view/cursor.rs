@@ -367,6 +367,23 @@ mod tests {
     }
 
     #[test]
+    fn a_tree_may_be_deeper_than_a_stack() {
+        const DEPTH: i64 = 200_000;
+        let deeper =
+            |inner: Typemap, level| Typemap::structure(&[(0, 1, inner), (8 * level, 1, int())]);
+        let deep = (1..=DEPTH).fold(Typemap::bytes(2).hvector(2, 1, 4), deeper);
+        assert_eq!((deep.size(), deep.pieces()), (4 * DEPTH as u64 + 4, DEPTH as u64 + 2));
+        assert_eq!(deep.size_before(5), 3);
+        assert_eq!(deep.size_before(8 * DEPTH + 1), 4 * DEPTH as u64 + 1);
+        let mut cursor = Cursor::new(&deep, 0);
+        assert_eq!(cursor.displacement(), 0);
+        for level in 0..2 {
+            cursor.seek(4 * (DEPTH - 1 + level) as u64);
+            assert_eq!(cursor.displacement(), 8 * (DEPTH - 1 + level));
+        }
+    }
+
+    #[test]
     fn size_before_is_the_inverse_of_the_walk() {
         let inner = int().hvector(2, 1, 8);
         for typemap in [

@@ -169,38 +169,68 @@ impl Node {
     }
 
     /// Bytes of data at displacements below `limit`; for typemaps whose pieces do not go back.
-    pub(super) fn size_before(&self, limit: i64) -> u64 {
-        if limit >= self.end {
-            return self.size;
-        }
-        if limit <= self.first {
-            return 0;
-        }
-        match &self.shape {
-            Shape::Run { .. } => limit as u64,
-            Shape::Repeat { child, count, stride } => {
-                if *stride <= 0 {
-                    return 0;
+    pub(super) fn size_before(&self, mut limit: i64) -> u64 {
+        let (mut node, mut size) = (self, 0);
+        loop {
+            if limit >= node.end {
+                return size + node.size;
+            }
+            if limit <= node.first {
+                return size;
+            }
+            match &node.shape {
+                Shape::Run { .. } => return size + limit as u64,
+                Shape::Repeat { child, count, stride } => {
+                    if *stride <= 0 {
+                        return size;
+                    }
+                    // Children that start below the limit; all but the last lie below it as a whole.
+                    let reach = (limit.saturating_sub(child.first) - 1) / stride;
+                    let whole = reach.clamp(0, i64::try_from(*count - 1).unwrap_or(i64::MAX));
+                    size += whole as u64 * child.size;
+                    limit -= whole * stride;
+                    node = child;
                 }
-                // Children that start below the limit; all but the last lie below it as a whole.
-                let reach = (limit.saturating_sub(child.first) - 1) / stride;
-                let whole = reach.clamp(0, i64::try_from(*count - 1).unwrap_or(i64::MAX));
-                whole as u64 * child.size + child.size_before(limit - whole * stride)
+                Shape::Blocks { displacements, lengths, .. } => {
+                    let started = displacements.partition_point(|&start| start < limit);
+                    let Some(index) = started.checked_sub(1) else { return size };
+                    let (before, length) = lengths.at(index);
+                    return size + before + length.min((limit - displacements[index]) as u64);
+                }
+                Shape::Members { displacements, ends, children } => {
+                    let starts = |i: usize| displacements[i].saturating_add(children[i].first);
+                    let indices = 0..displacements.len();
+                    let started = partition(indices, |i| starts(i) < limit);
+                    let Some(index) = started.checked_sub(1) else { return size };
+                    size += if index == 0 { 0 } else { ends[index - 1] };
+                    limit -= displacements[index];
+                    node = &children[index];
+                }
             }
-            Shape::Blocks { displacements, lengths, .. } => {
-                let started = displacements.partition_point(|&start| start < limit);
-                let Some(index) = started.checked_sub(1) else { return 0 };
-                let (before, length) = lengths.at(index);
-                before + length.min((limit - displacements[index]) as u64)
+        }
+    }
+}
+
+impl Drop for Node {
+    /// Level by level: a tree may be deeper than a stack is.
+    fn drop(&mut self) {
+        let mut left = Vec::new();
+        self.shape.give_children(&mut left);
+        while let Some(child) = left.pop() {
+            if let Some(mut node) = Arc::into_inner(child) {
+                node.shape.give_children(&mut left);
             }
-            Shape::Members { displacements, ends, children } => {
-                let starts = |i: usize| displacements[i].saturating_add(children[i].first);
-                let indices = 0..displacements.len();
-                let started = partition(indices, |i| starts(i) < limit);
-                let Some(index) = started.checked_sub(1) else { return 0 };
-                let before = if index == 0 { 0 } else { ends[index - 1] };
-                before + children[index].size_before(limit - displacements[index])
-            }
+        }
+    }
+}
+
+impl Shape {
+    /// Moves the children to `place`, and is a leaf from then on.
+    fn give_children(&mut self, place: &mut Vec<Arc<Node>>) {
+        match std::mem::replace(self, Shape::Run { element: Element::BYTE }) {
+            Shape::Repeat { child, .. } => place.push(child),
+            Shape::Members { children, .. } => place.extend(children),
+            Shape::Run { .. } | Shape::Blocks { .. } => {}
         }
     }
 }
