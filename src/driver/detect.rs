@@ -72,6 +72,9 @@ pub struct Filesystem {
     pub kind: Kind,
     /// How far its locks reach.
     pub cluster_locks: ClusterLocks,
+    /// Whether machines may remember what a name once meant, and all know a file by the same inode
+    /// number.
+    pub common_inodes: bool,
 }
 
 impl Filesystem {
@@ -95,6 +98,8 @@ const CEPH_IN_USER_SPACE: [&str; 2] = ["fuse.ceph", "fuse.ceph-fuse"];
 const NFS: u32 = 0x6969;
 const LUSTRE: u32 = 0x0BD0_0BD0;
 const FUSE: u32 = 0x6573_5546;
+const SMB2: u32 = 0xFE53_4D42;
+const CIFS: u32 = 0xFF53_4D42;
 
 /// Number, name, driver and reach of locks.
 #[rustfmt::skip]
@@ -114,8 +119,8 @@ const KNOWN: &[(u32, &str, Kind, ClusterLocks)] = {
         (0x0116_1970, "gfs2",      Ufs,    Works),
         (0x0131_11A8, "ibrix",     Ufs,    Unknown),
         (0x0102_1997, "9p",        Ufs,    Unknown),
-        (0xFE53_4D42, "smb2",      Ufs,    Unknown),
-        (0xFF53_4D42, "cifs",      Ufs,    Unknown),
+        (SMB2,        "smb2",      Ufs,    Unknown),
+        (CIFS,        "cifs",      Ufs,    Unknown),
         (0x5346_414F, "afs",       Ufs,    Unknown),
         (0x6B41_4653, "afs",       Ufs,    Unknown),
         (0x0000_0187, "autofs",    Ufs,    Unknown),
@@ -195,15 +200,33 @@ fn classify(magic: u32, mount: impl FnOnce() -> Option<Mount>) -> Filesystem {
         None => ("unknown", Kind::Ufs, ClusterLocks::Unknown),
     };
     let mut name = name.to_string();
-    if (known.is_none() || matches!(magic, NFS | LUSTRE | FUSE))
+    // An NFS client has the number from the server.
+    let mut common_inodes = magic == NFS;
+    if (known.is_none() || matches!(magic, NFS | LUSTRE | FUSE | SMB2 | CIFS))
         && let Some(mount) = mount()
     {
         cluster_locks = locks_of_mount(magic, &mount, cluster_locks);
+        common_inodes = common_inodes || has_inodes_of_server(magic, &mount);
         if known.is_none() || magic == FUSE {
             name = mount.kind;
         }
     }
-    Filesystem { name, magic, kind, cluster_locks }
+    Filesystem { name, magic, kind, cluster_locks, common_inodes }
+}
+
+/// Whether the inode numbers come from the servers: those of GlusterFS and MooseFS do, and SMB's
+/// where the mount says so. Most other file systems in user space let each mount number files as it
+/// meets them, as `fuse.sshfs` does, so of those that are not known nothing can be said.
+fn has_inodes_of_server(magic: u32, mount: &Mount) -> bool {
+    match magic {
+        // MooseFS has been "fuse" with this source, and "fuse.mfs".
+        FUSE if mount.kind == "fuse" => {
+            ["mfs#", "mfs\\043"].iter().any(|start| mount.source.starts_with(start))
+        }
+        FUSE => ["fuse.glusterfs", "fuse.mfs"].contains(&mount.kind.as_str()),
+        SMB2 | CIFS => mount.has("serverino"),
+        _ => false,
+    }
 }
 
 /// Options that change how far locks reach.
@@ -289,19 +312,22 @@ pub(super) fn is_disk(magic: u32) -> bool {
 /// Calls again while an NFS server says that it does not know a handle any more, which passes
 /// when the name has been looked up anew.
 pub(super) fn retry_stale<T>(call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    retry_while(|code| code == libc::ESTALE, call)
+    let stale = |cause: &io::Error| cause.raw_os_error() == Some(libc::ESTALE);
+    retry_while(Duration::from_secs(1), stale, call)
 }
 
-/// Calls again while it fails with a code that `passes`; gives up after about a second.
+/// Calls again while it fails in a way that `passes`; gives up after about `patience`.
 pub(super) fn retry_while<T>(
-    passes: impl Fn(i32) -> bool,
+    patience: Duration,
+    passes: impl Fn(&io::Error) -> bool,
     mut call: impl FnMut() -> io::Result<T>,
 ) -> io::Result<T> {
     let mut pause = Duration::from_millis(1);
     loop {
         match call() {
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-            Err(cause) if cause.raw_os_error().is_some_and(&passes) && pause < LONGEST_PAUSE => {
+            // Pauses that double are together as long as the next.
+            Err(cause) if passes(&cause) && pause < patience => {
                 thread::sleep(pause);
                 pause *= 2;
             }
@@ -309,8 +335,6 @@ pub(super) fn retry_while<T>(
         }
     }
 }
-
-const LONGEST_PAUSE: Duration = Duration::from_millis(1000);
 
 #[cfg(test)]
 mod tests {
@@ -354,9 +378,13 @@ mod tests {
         assert_eq!(named(""), None);
     }
 
-    fn check_mount(magic: u32, mount: (&str, &str), name: &str, locks: ClusterLocks) {
-        let mount = Mount { kind: mount.0.to_string(), options: mount.1.to_string() };
-        let found = classify(magic, || Some(mount));
+    fn mount(kind: &str, source: &str, options: &str) -> Mount {
+        let [kind, source, options] = [kind, source, options].map(str::to_string);
+        Mount { kind, source, options }
+    }
+
+    fn check_mount(magic: u32, (kind, options): (&str, &str), name: &str, locks: ClusterLocks) {
+        let found = classify(magic, || Some(mount(kind, "server", options)));
         assert_eq!((found.name.as_str(), found.cluster_locks), (name, locks));
         assert_eq!(found.is_local(), locks == ClusterLocks::NoOther, "{name}");
     }
@@ -383,6 +411,31 @@ mod tests {
         check_mount(FUSE, ("fuse.daos", "rw"), "fuse.daos", Unknown);
         check_mount(0x1234, ("weka", "rw"), "weka", Unknown);
         check_mount(0xEF53, ("ext4", "rw"), "ext4", NoOther);
+    }
+
+    fn check_inodes(magic: u32, (kind, source, options): (&str, &str, &str), common: bool) {
+        let found = classify(magic, || Some(mount(kind, source, options)));
+        assert_eq!(found.common_inodes, common, "{kind} {source} {options}");
+    }
+
+    #[test]
+    fn some_file_systems_have_one_number_for_a_file_everywhere() {
+        check_inodes(NFS, ("nfs4", "server:/home", "rw"), true);
+        assert!(classify(NFS, || None).common_inodes);
+        check_inodes(FUSE, ("fuse.glusterfs", "pool:/volume", "rw"), true);
+        check_inodes(FUSE, ("fuse.mfs", "master:9421", "rw"), true);
+        check_inodes(FUSE, ("fuse", "mfs#master:9421", "rw"), true);
+        check_inodes(FUSE, ("fuse", "mfs\\043master:9421", "rw"), true);
+        check_inodes(FUSE, ("fuse", "other", "rw"), false);
+        check_inodes(FUSE, ("fuse.sshfs", "host:/home", "rw"), false);
+        assert!(!classify(FUSE, || None).common_inodes);
+        check_inodes(SMB2, ("cifs", "//server/home", "rw,serverino"), true);
+        check_inodes(SMB2, ("cifs", "//server/home", "rw"), false);
+        check_inodes(CIFS, ("smb3", "//server/home", "rw,serverino"), true);
+        // They agree about names by themselves, or no other machine has them.
+        check_inodes(LUSTRE, ("lustre", "10.0.0.1@o2ib:/fs", "rw"), false);
+        check_inodes(0xEF53, ("ext4", "/dev/vda", "rw"), false);
+        check_inodes(0x1234, ("weka", "fs", "rw"), false);
     }
 
     #[test]

@@ -22,6 +22,10 @@ impl InUse {
         *OPEN.lock().entry(identity).or_insert(0) += 1;
         InUse(identity)
     }
+
+    pub(super) fn inode(&self) -> u64 {
+        self.0.1
+    }
 }
 
 impl Drop for InUse {

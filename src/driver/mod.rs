@@ -8,6 +8,7 @@ pub mod detect;
 pub mod direct;
 pub mod doomed;
 pub mod gpfs;
+pub mod known;
 pub mod lustre;
 pub mod open;
 pub mod ranges;
@@ -176,6 +177,11 @@ pub trait Driver: Send + Sync {
     /// the descriptor itself goes when the driver is dropped.
     fn close(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// The number by which the file system knows the file, whatever its names are.
+    fn inode(&self) -> Option<u64> {
+        None
     }
 
     /// Whether bytes can be read through this opening. It may be so for a file that the user

@@ -7,6 +7,8 @@ use std::fs;
 pub(super) struct Mount {
     /// Type, with its flavour: "nfs4", "fuse.glusterfs".
     pub kind: String,
+    /// What is mounted, as the table writes it.
+    pub source: String,
     /// Options of the mount and of the file system, one after the other.
     pub options: String,
 }
@@ -38,8 +40,9 @@ fn find(table: &str, major: u32, minor: u32) -> Option<Mount> {
         let own_options = front.nth(2)?;
         let mut back = back.split(' ');
         let kind = back.next()?.to_string();
-        let shared_options = back.nth(1).unwrap_or("");
-        Some(Mount { kind, options: format!("{own_options},{shared_options}") })
+        let source = back.next().unwrap_or("").to_string();
+        let shared_options = back.next().unwrap_or("");
+        Some(Mount { kind, source, options: format!("{own_options},{shared_options}") })
     })
 }
 
@@ -68,6 +71,7 @@ mod tests {
         check(0, 51, Some(("fuse.glusterfs", "rw,rw,user_id=0")));
         check(0, 52, None);
         check(0, 5, None);
+        assert_eq!(find(TABLE, 0, 51).unwrap().source, "pool:/volume");
         assert!(find(TABLE, 0, 53).unwrap().has("flock"));
         assert!(!find(TABLE, 0, 53).unwrap().has("localflock"));
     }

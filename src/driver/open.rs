@@ -1,15 +1,14 @@
 //! Opening and deleting files.
 
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
 
 use super::advice::{Advisor, Tuning};
-use super::detect::{self, Kind, parent, retry_while};
+use super::detect::{self, Kind};
 use super::direct::Direct;
 use super::in_use::{self, InUse};
+use super::known::{Known, directory};
 use super::posix::{Counters, PosixFile, answer, descriptor, status};
 use super::remote::RemoteFile;
 use super::transfer::retry;
@@ -31,9 +30,8 @@ pub struct OpenOptions {
     pub exclusive: bool,
     /// Permissions of a new file, before the umask.
     pub permissions: u32,
-    /// Another rank has it open, maybe on another machine: if it seems not to be there, that is
-    /// an old answer.
-    pub exists: bool,
+    /// What another rank has told of it.
+    pub known: Known,
     /// The driver that all ranks agreed on.
     pub driver: Kind,
     /// Whether ranks on several machines have it open.
@@ -54,7 +52,7 @@ impl OpenOptions {
             create: false,
             exclusive: false,
             permissions: 0o666,
-            exists: false,
+            known: Known::Nothing,
             driver,
             shared_between_hosts: false,
             cached_by_hosts: false,
@@ -128,14 +126,7 @@ pub(super) fn open_posix(options: &OpenOptions) -> Result<PosixFile> {
     let flags = creation_flags(options);
     let (descriptor, access) = open_with(asked, |access| {
         let open = || open_call(&options.path, access.flags() | flags, options.permissions);
-        let passes = |code| code == libc::ESTALE || options.exists && code == libc::ENOENT;
-        retry_while(passes, || {
-            open().inspect_err(|_| {
-                if options.exists {
-                    ask_for_directory(options)
-                }
-            })
-        })
+        options.known.find(&options.path, open)
     })
     .doing(doing)?;
     let descriptor = striped(options, descriptor, access).doing(doing)?;
@@ -156,7 +147,7 @@ pub(super) fn open_posix(options: &OpenOptions) -> Result<PosixFile> {
         readable: access.read,
         writable: access.write,
         counters: Counters::default(),
-        _in_use: InUse::new((status.st_dev, status.st_ino)),
+        in_use: InUse::new((status.st_dev, status.st_ino)),
     })
 }
 
@@ -168,7 +159,7 @@ fn creation_flags(options: &OpenOptions) -> libc::c_int {
             flags |= libc::O_EXCL;
         }
         if options.driver == Kind::Lustre
-            && lustre::wants_stripes(&options.tuning, &directory(options))
+            && lustre::wants_stripes(&options.tuning, &directory(&options.path))
         {
             flags |= lustre::DELAYED;
         }
@@ -195,23 +186,6 @@ fn open_with<T>(
 fn open_call(path: &CStr, flags: libc::c_int, permissions: u32) -> io::Result<OwnedFd> {
     // SAFETY: the path ends with a zero byte.
     descriptor(unsafe { libc::open(path.as_ptr(), flags, permissions as libc::c_uint) })
-}
-
-/// The directory of the file. The bytes of a path have no zero byte, so there always is one.
-fn directory(options: &OpenOptions) -> CString {
-    let directory = parent(Path::new(OsStr::from_bytes(options.path.to_bytes())));
-    CString::new(directory.into_os_string().into_vec()).unwrap_or_default()
-}
-
-/// An NFS client that once found no file of a name keeps to that until it hears that something
-/// has changed in the directory.
-fn ask_for_directory(options: &OpenOptions) {
-    let name = directory(options);
-    // SAFETY: all zeros is a valid `struct statx`.
-    let mut status: libc::statx = unsafe { std::mem::zeroed() };
-    let (how, what) = (libc::AT_STATX_FORCE_SYNC, libc::STATX_BASIC_STATS);
-    // SAFETY: the name ends with a zero byte, and `status` is a local.
-    let _ = unsafe { libc::statx(libc::AT_FDCWD, name.as_ptr(), how, what, &mut status) };
 }
 
 /// Gives a file that may be new the stripes that were asked for. Where it has none after that, it

@@ -164,6 +164,6 @@ fn a_file_that_another_machine_made_is_waited_for() {
             std::thread::sleep(std::time::Duration::from_millis(50));
             open(&OpenOptions { create: true, write: true, ..options.clone() }).map(drop)
         });
-        open(&OpenOptions { exists: true, ..options.clone() }).map(drop).unwrap();
+        open(&OpenOptions { known: Known::Exists, ..options.clone() }).map(drop).unwrap();
     });
 }

@@ -33,7 +33,7 @@ pub(super) struct PosixFile {
     /// Moves bytes past the page cache, where that is wanted.
     pub(super) direct: Option<Direct>,
     /// Keeps the file among those that are open.
-    pub(super) _in_use: InUse,
+    pub(super) in_use: InUse,
 }
 
 /// System calls made, counted by several threads.
@@ -178,6 +178,10 @@ impl Driver for PosixFile {
         }
         let path = &self.path;
         self.flush().doing(|| format!("writing {length} bytes at offset {offset} of {path}"))
+    }
+
+    fn inode(&self) -> Option<u64> {
+        Some(self.in_use.inode())
     }
 
     fn readable(&self) -> bool {

@@ -287,7 +287,7 @@ fn zeros_are_written_only_beyond_the_end() {
             writable: true,
             counters: Counters::default(),
             advisor: None,
-            _in_use: InUse::new((u64::MAX, 2)),
+            in_use: InUse::new((u64::MAX, 2)),
         };
         file.write_zeros_to(3).unwrap();
         assert_eq!(file.calls().writes, 0);

@@ -288,6 +288,10 @@ impl Driver for RemoteFile {
         self.file.close()
     }
 
+    fn inode(&self) -> Option<u64> {
+        self.file.inode()
+    }
+
     fn readable(&self) -> bool {
         self.file.readable()
     }

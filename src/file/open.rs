@@ -17,6 +17,7 @@ use super::view::FileView;
 use super::{File, State};
 use crate::driver::detect::{self, Filesystem, Kind, split_name};
 use crate::driver::doomed::Doomed;
+use crate::driver::known::{Known, ask_for_directory};
 use crate::driver::open::{OpenOptions, open};
 use crate::driver::{Driver, Layout};
 use crate::engine::individual::Plan;
@@ -63,6 +64,21 @@ struct Wish {
     hints: Hints,
     kind: Kind,
     filesystem: Filesystem,
+    /// Whether all ranks see the same kind of file system below the name.
+    same_filesystem: bool,
+}
+
+impl Wish {
+    /// What another rank knows of the file that rank 0 has open.
+    fn known(&self, inode: i64) -> Known {
+        if self.filesystem.is_local() {
+            return Known::Nothing;
+        }
+        match self.filesystem.common_inodes && self.same_filesystem && inode != NO_INODE {
+            true => Known::Inode(inode as u64),
+            false => Known::Exists,
+        }
+    }
 }
 
 /// What the ranks have opened together.
@@ -83,23 +99,8 @@ struct Opened {
 fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Result<Opened> {
     let wish = agree_on_wishes(ranks, path, amode, info)?;
     let amode = wish.amode;
-    let mut options = OpenOptions::new(split_name(path).1, wish.kind);
-    (options.read, options.write) = (amode.read, amode.write);
-    options.permissions = wish.hints.file_perm.unwrap_or(0o666);
-    // Another opening may be another host's, as where each rank has its own: MPI_File_sync makes
-    // what one wrote seen by the other.
-    options.shared_between_hosts = ranks.nodes().node_count > 1 || mpi::may_have_other_hosts();
-    options.cached_by_hosts = wish.filesystem.caches_alone();
-    options.tuning = tuning(&wish.hints, amode, ranks);
-
-    // Rank 0 creates the file, so that only one does; the others find it there.
     let first = ranks.rank() == 0;
-    let creating = OpenOptions { create: amode.create, exclusive: amode.excl, ..options.clone() };
-    let created = if first { open(&creating).map(Some) } else { Ok(None) };
-    let opened = match block_on(ranks, agree(ranks, created))? {
-        Some(driver) => Ok(driver),
-        None => open(&OpenOptions { exists: !wish.filesystem.is_local(), ..options }),
-    };
+    let opened = open_in_turn(ranks, &wish, path)?;
     let (mut end, mut sieved) = (0, false);
     let opened = opened.and_then(|driver| {
         if first && amode.append {
@@ -144,6 +145,43 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
         means,
     })
 }
+
+/// Rank 0 creates the file, so that only one does; the others find it there. Collective, but for
+/// what the others find.
+fn open_in_turn(ranks: &Communicator, wish: &Wish, path: &CStr) -> Result<Result<Box<dyn Driver>>> {
+    let amode = wish.amode;
+    let mut options = OpenOptions::new(split_name(path).1, wish.kind);
+    (options.read, options.write) = (amode.read, amode.write);
+    options.permissions = wish.hints.file_perm.unwrap_or(0o666);
+    // Another opening may be another host's, as where each rank has its own: MPI_File_sync makes
+    // what one wrote seen by the other.
+    options.shared_between_hosts = ranks.nodes().node_count > 1 || mpi::may_have_other_hosts();
+    options.cached_by_hosts = wish.filesystem.caches_alone();
+    options.tuning = tuning(&wish.hints, amode, ranks);
+
+    let created = match ranks.rank() {
+        0 => {
+            // The others follow this rank, also where it follows an old name.
+            if options.shared_between_hosts && wish.filesystem.common_inodes {
+                ask_for_directory(&options.path);
+            }
+            let (create, exclusive) = (amode.create, amode.excl);
+            open(&OpenOptions { create, exclusive, ..options.clone() }).map(Some)
+        }
+        _ => Ok(None),
+    };
+    let mut survey = Survey::new(ranks);
+    let inode = created.as_ref().ok().and_then(Option::as_ref).and_then(|driver| driver.inode());
+    let inode = survey.most(inode.map_or(NO_INODE, |inode| inode as i64));
+    let (created, answers) = block_on(ranks, survey.hold(created))?;
+    Ok(match created {
+        Some(driver) => Ok(driver),
+        None => open(&OpenOptions { known: wish.known(answers.most(inode)), ..options }),
+    })
+}
+
+/// What ranks answer that are not asked for the number of the file.
+const NO_INODE: i64 = i64::MIN;
 
 /// The shared file pointer. Collective.
 fn shared_pointer(ranks: &Communicator, start: i64) -> Result<SharedWord> {
@@ -212,6 +250,7 @@ fn agree_on_wishes(ranks: &Communicator, path: &CStr, bits: c_int, info: Info) -
     let mut survey = Survey::new(ranks);
     let mode = survey.same(i64::from(bits));
     let kind = survey.most(i64::from(own.code()));
+    let magic = survey.same(i64::from(filesystem.magic));
     let nothing = || Request::of_info(&[]);
     let ballot = said.as_ref().map_or_else(|_| nothing(), Clone::clone);
     let ballot = Ballot::ask(&mut survey, ballot, ranks.rank());
@@ -223,7 +262,7 @@ fn agree_on_wishes(ranks: &Communicator, path: &CStr, bits: c_int, info: Info) -
     }
     let kind = Kind::from_code(answers.most(kind) as u8);
     let hints = Hints::from_request(&ballot.count(ranks, &answers)?);
-    Ok(Wish { amode, hints, kind, filesystem })
+    Ok(Wish { amode, hints, kind, filesystem, same_filesystem: answers.same(magic) })
 }
 
 /// What was said about hints, by this rank and its environment. Only rank 0 reads hint files.
