@@ -139,7 +139,7 @@ impl File {
             true => wanted,
             false => Transfer::TwoSided,
         };
-        let (choice, sieves) = (said.choice(transfer), said.sieves);
+        let (choice, sieves) = (said.choice(checked.direction, transfer), said.sieves);
         let territory = block_on(&self.ranks, explore(&self.ranks, groups, parts, all))?;
         let mut shape = Shape::new(self.ranks.rank(), territory, all, groups);
         let everybody = || groups.choose(usize::MAX, |_| usize::MAX);
@@ -228,10 +228,14 @@ impl File {
 impl Said {
     /// What all ranks do. A rank that was chosen to access the file does so itself, and puts are
     /// made round by round; else the flow, which is the fastest for reads, for writes not always.
-    fn choice(&self, transfer: Transfer) -> Choice {
+    /// The shuffle of a read is over when it has been begun, so only what reads ahead of it gains.
+    fn choice(&self, direction: Direction, transfer: Transfer) -> Choice {
         let rounds = self.aggregators.is_some() || transfer != Transfer::TwoSided;
         let overlap = match self.overlap {
-            None | Some(Overlap::Flow) if rounds => Overlap::WriteCommunication2,
+            None | Some(Overlap::Flow) if rounds => match direction {
+                Direction::Read => Overlap::Write,
+                Direction::Write => Overlap::WriteCommunication2,
+            },
             None => Overlap::Flow,
             Some(overlap) => overlap,
         };
@@ -277,5 +281,40 @@ fn wish(hints: &Hints, direction: Direction) -> Option<Wish> {
         Toggle::Automatic => Some(Wish::Automatic),
         Toggle::Enable => Some(Wish::Always),
         Toggle::Disable => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_read_ahead_unless_another_order_is_asked_for() {
+        let said = |aggregators, overlap| Said {
+            wish: Wish::Automatic,
+            large_piece: LARGE_PIECE,
+            sieves: true,
+            buffer_size: 1,
+            layers: Layers::Two,
+            local_aggregators: 0,
+            partitioning: None,
+            transfer: None,
+            overlap,
+            aggregators,
+            layout: Layout::default(),
+        };
+        let order = |direction, aggregators, overlap, transfer| {
+            said(aggregators, overlap).choice(direction, transfer).overlap
+        };
+        let (read, write, chosen) = (Direction::Read, Direction::Write, || Some(vec![0]));
+        for asked in [None, Some(Overlap::Flow)] {
+            assert_eq!(order(read, chosen(), asked, Transfer::TwoSided), Overlap::Write);
+            assert_eq!(order(read, None, asked, Transfer::PutLock), Overlap::Write);
+            let behind = order(write, chosen(), asked, Transfer::TwoSided);
+            assert_eq!(behind, Overlap::WriteCommunication2);
+            assert_eq!(order(read, None, asked, Transfer::TwoSided), Overlap::Flow);
+        }
+        let asked = Some(Overlap::WriteCommunication2);
+        assert_eq!(order(read, chosen(), asked, Transfer::TwoSided), Overlap::WriteCommunication2);
     }
 }
