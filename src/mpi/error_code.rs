@@ -1,6 +1,6 @@
 //! Error codes that carry our text into the program.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{CString, c_int};
 use std::sync::OnceLock;
 
@@ -14,18 +14,66 @@ use crate::error::{Class, Error, Result};
 /// Codes made for each class at most. The MPI keeps them for ever, so the oldest are reused.
 const CODES_PER_CLASS: usize = 100;
 
+/// Codes made at most, counted from the start of the process: where MPI begins anew the old ones may
+/// be there or not. MPICH has 2,048, the program's own among them, and ends a program that makes more.
+const CODES_AT_ALL: usize = 1000;
+
 /// What MPICH keeps of a text that does not come through MPI_Add_error_string.
 const MPICH_LINE: usize = 256;
 
 /// The codes of one class with their texts, the one longest unused first.
 type Ring = VecDeque<(c_int, String)>;
 
-static RINGS: Mutex<Option<(u32, HashMap<Class, Ring>)>> = Mutex::new(None);
+static RINGS: Mutex<Rings> = Mutex::new(Rings::new());
 
-/// The ring of a class, of codes that this MPI knows.
-fn ring(rings: &mut Option<(u32, HashMap<Class, Ring>)>, class: Class) -> &mut Ring {
-    rings.take_if(|(made, _)| *made != epoch());
-    rings.get_or_insert_with(|| (epoch(), HashMap::new())).1.entry(class).or_default()
+/// The codes that the MPI of an epoch knows.
+struct Rings {
+    epoch: u32,
+    made: usize,
+    known: BTreeMap<Class, Ring>,
+}
+
+/// Where a text finds its code.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    /// It has one.
+    Known(c_int),
+    /// It gets one whose text is longest unused.
+    Old(c_int),
+    /// A code is to be made.
+    New,
+    /// There may be no more codes.
+    None,
+}
+
+impl Rings {
+    const fn new() -> Rings {
+        Rings { epoch: 0, made: 0, known: BTreeMap::new() }
+    }
+
+    /// The ring of a class.
+    fn ring(&mut self, epoch: u32, class: Class) -> &mut Ring {
+        if self.epoch != epoch {
+            (self.epoch, self.known) = (epoch, BTreeMap::new());
+        }
+        self.known.entry(class).or_default()
+    }
+
+    /// The place for a text, which is taken: what is old or new is to be put back with its text.
+    fn take(&mut self, epoch: u32, class: Class, text: &str) -> Place {
+        let full = self.made >= CODES_AT_ALL;
+        let ring = self.ring(epoch, class);
+        let known = ring.iter().position(|(_, known)| known == text);
+        if let Some((code, text)) = known.and_then(|index| ring.remove(index)) {
+            ring.push_back((code, text));
+            return Place::Known(code);
+        }
+        if full || ring.len() >= CODES_PER_CLASS {
+            return ring.pop_front().map_or(Place::None, |(code, _)| Place::Old(code));
+        }
+        self.made += 1;
+        Place::New
+    }
 }
 
 /// A code for the program: MPI_Error_class gives the error's class, MPI_Error_string its text.
@@ -49,22 +97,15 @@ pub fn error_code(error: &Error) -> c_int {
 /// The same text gives the same code. The MPI is asked while the rings are free: it may hold a lock
 /// of its own while it asks us for the code of a failed request.
 fn code_with_text(library: &Library, class: Class, text: String) -> Result<c_int> {
-    let mut oldest = None;
-    {
-        let mut rings = RINGS.lock();
-        let ring = ring(&mut rings, class);
-        let known = ring.iter().position(|(_, known)| *known == text);
-        if let Some((code, text)) = known.and_then(|index| ring.remove(index)) {
-            ring.push_back((code, text));
-            return Ok(code);
-        }
-        if ring.len() >= CODES_PER_CLASS {
-            oldest = ring.pop_front().map(|(code, _)| code);
-        }
-    }
-    let code = standard_code(library, library.constants().class_code(class), oldest, &text)?;
-    let mut rings = RINGS.lock();
-    ring(&mut rings, class).push_back((code, text));
+    let place = RINGS.lock().take(epoch(), class, &text);
+    let number = library.constants().class_code(class);
+    let code = match place {
+        Place::Known(code) => return Ok(code),
+        Place::None => return Ok(number),
+        Place::Old(code) => standard_code(library, number, Some(code), &text)?,
+        Place::New => standard_code(library, number, None, &text)?,
+    };
+    RINGS.lock().ring(epoch(), class).push_back((code, text));
     Ok(code)
 }
 
@@ -156,6 +197,38 @@ fn fit(text: &str, room: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn there_is_an_end_to_new_codes_wherever_mpi_begins_anew() {
+        let mut rings = Rings::new();
+        let mut codes = 0;
+        for epoch in 1..2 * CODES_AT_ALL as u32 {
+            for text in ["one", "other"] {
+                match rings.take(epoch, Class::Arg, text) {
+                    Place::New => codes += 1,
+                    place => {
+                        assert_eq!((codes, place), (CODES_AT_ALL, Place::None));
+                        continue;
+                    }
+                }
+                rings.ring(epoch, Class::Arg).push_back((codes as c_int, text.into()));
+                assert_eq!(rings.take(epoch, Class::Arg, text), Place::Known(codes as c_int));
+            }
+        }
+        assert_eq!(codes, CODES_AT_ALL);
+    }
+
+    #[test]
+    fn the_code_longest_unused_gets_the_next_text() {
+        let mut rings = Rings::new();
+        for code in 0..CODES_PER_CLASS {
+            assert_eq!(rings.take(1, Class::Io, &code.to_string()), Place::New);
+            rings.ring(1, Class::Io).push_back((code as c_int, code.to_string()));
+        }
+        assert_eq!(rings.take(1, Class::Io, "0"), Place::Known(0));
+        assert_eq!(rings.take(1, Class::Io, "another"), Place::Old(1));
+        assert_eq!(rings.take(1, Class::Arg, "another"), Place::New, "each class has its own");
+    }
 
     #[test]
     fn a_long_text_keeps_both_ends_and_is_cut_between_characters() {
