@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 
+use super::constants::Combiner;
 use super::contents;
 use super::decoder::{Leaves, decode, decode_in_file};
 use super::errhandler::no_conversion;
@@ -147,8 +148,9 @@ struct Kept {
     elements: OnceLock<Arc<Typemap>>,
 }
 
-/// What is kept for predefined types, which never go away. All others have it as an attribute,
-/// which the MPI drops with them; the lock also orders threads that look for that.
+/// What is kept for types with a name, whose handles are the same for ever. All others have it as an
+/// attribute, which the MPI drops with them: those of MPI_Type_create_f90_real and its like are
+/// predefined too, but go when MPI ends. The lock also orders threads that look for that.
 static NAMED: RwLock<BTreeMap<usize, Arc<Kept>>> = RwLock::new(BTreeMap::new());
 
 fn kept_with(library: &Library, datatype: Datatype) -> Result<Arc<Kept>> {
@@ -163,7 +165,7 @@ fn kept_with(library: &Library, datatype: Datatype) -> Result<Arc<Kept>> {
         return Ok(share(value));
     }
     let kept = Arc::new(Kept::default());
-    if datatype.is_named()? {
+    if contents::combiner(library, datatype)? == Combiner::Named {
         named.insert(datatype.0, kept.clone());
     } else {
         let value = Arc::into_raw(kept.clone()).cast_mut().cast();
