@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use parking_lot::Mutex;
 
 use super::handles::Comm;
-use super::library::{ThreadLevel, library, thread_level};
+use super::library::{Library, ThreadLevel, library, thread_level};
 use super::request::complete_kept;
 use super::running::{epoch, with_any_comm};
 use crate::error::Result;
@@ -71,14 +71,20 @@ const STREAM_NULL: c_int = 0x3c00_0000;
 const PENDING: c_int = 0;
 const DONE: c_int = 1;
 
-/// One more request is to be completed later: from now on the MPI calls us.
+/// One more request is to be completed later: from now on the MPI calls us. Nothing has changed if it
+/// will not.
 pub(super) fn one_more() -> Result<()> {
     let library = library()?;
     let mut registration = REGISTRATION.lock();
-    registration.left += 1;
-    if registration.registered == Some(epoch()) {
-        return Ok(());
+    if registration.registered != Some(epoch()) && register(library)? {
+        registration.registered = Some(epoch());
     }
+    registration.left += 1;
+    Ok(())
+}
+
+/// Has the MPI call us from its progress; tells whether it is one that does.
+fn register(library: &Library) -> Result<bool> {
     match (hook(), library.functions.async_start, library.functions.progress_register) {
         (Hook::Async, Some(start), _) => {
             // SAFETY: the function stays; it needs no state.
@@ -89,13 +95,12 @@ pub(super) fn one_more() -> Result<()> {
             // SAFETY: the function stays; it may be called at any time.
             unsafe { register(called) };
         }
-        _ => return Ok(()),
+        _ => return Ok(false),
     }
-    registration.registered = Some(epoch());
-    Ok(())
+    Ok(true)
 }
 
-/// So many have been completed.
+/// So many have been completed, or will never be.
 pub(super) fn fewer(count: usize) {
     REGISTRATION.lock().left -= count;
 }

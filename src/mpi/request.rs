@@ -80,11 +80,17 @@ pub fn completed_request(bytes: u64) -> Result<Request> {
 pub fn promised_request() -> Result<(Request, Arc<Promise>)> {
     let promise = Promise::new();
     let hook = progress::hook();
-    let request = promise.start(hook)?;
-    if hook != Hook::Worker {
-        progress::one_more()?;
+    if hook == Hook::Worker {
+        return Ok((promise.start(hook)?, promise));
     }
-    Ok((request, promise))
+    // First, because a request that nobody completes could not be given back.
+    progress::one_more()?;
+    let started = promise.start(hook);
+    if started.is_err() {
+        progress::fewer(1);
+        progress::rest();
+    }
+    Ok((started?, promise))
 }
 
 /// Sees an exchange through that no request of this rank waits for.
