@@ -1,5 +1,6 @@
 /* A program may have the whole file locked by fcntl when it opens it: the library's own locks, which are none of the
  * process's, must not wait for that one. */
+#define _GNU_SOURCE
 #include "lesson.h"
 
 #include <fcntl.h>
@@ -7,33 +8,112 @@
 
 enum { LENGTH = 4096 };
 
-int main(int count, char **words)
-{
-    static char mine[LENGTH], back[LENGTH], name[4096];
-    begin(&count, &words);
-    snprintf(name, sizeof name, "%s.%d", path("locked_file"), rank);
-    memset(mine, 'a' + rank, sizeof mine);
-    int descriptor = open(name, O_RDWR | O_CREAT, 0666);
-    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    TRUE(descriptor >= 0 && fcntl(descriptor, F_SETLK, &all) == 0);
+static char mine[LENGTH], back[LENGTH];
 
-    MPI_File file;
+/* The file of this rank, with all of it locked by the process until the descriptor is closed. */
+static char *locked(const char *name, int kind, int *descriptor)
+{
+    char own[64];
+    snprintf(own, sizeof own, "%s.%d", name, rank);
+    char *whole = path(own);
+    struct flock all = {.l_type = (short)kind, .l_whence = SEEK_SET};
+    *descriptor = open(whole, O_RDWR | O_CREAT, 0666);
+    TRUE(*descriptor >= 0 && fcntl(*descriptor, F_SETLK, &all) == 0);
+    return whole;
+}
+
+/* Whether the lock is still there, as another opening finds it. */
+static int still_locked(const char *name, int *other)
+{
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    *other = open(name, O_RDWR);
+    return fcntl(*other, F_OFD_GETLK, &all) == 0 && all.l_pid == getpid();
+}
+
+static void write_and_read(MPI_File file, MPI_Info info)
+{
     MPI_Status status;
     MPI_Datatype pieces;
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "romio_ds_write", "enable");
     MPI_Type_create_resized(MPI_INT, 0, 16, &pieces);
     MPI_Type_commit(&pieces);
-    FINE(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, info, &file));
     FINE(MPI_File_write_at(file, 0, mine, LENGTH, MPI_BYTE, &status));
     FINE(MPI_File_set_view(file, 0, MPI_INT, pieces, "native", info));
     FINE(MPI_File_write_at(file, 0, mine, LENGTH / 4, MPI_INT, &status));
+    memset(back, 0, sizeof back);
     FINE(MPI_File_read_at(file, 0, back, LENGTH / 4, MPI_INT, &status));
     TRUE(bytes_of(&status) == LENGTH && memcmp(mine, back, LENGTH) == 0);
+    MPI_Type_free(&pieces);
+}
+
+static void sieved(void)
+{
+    int descriptor;
+    char *name = locked("sieved", F_WRLCK, &descriptor);
+    MPI_File file;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "romio_ds_write", "enable");
+    FINE(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, info, &file));
+    write_and_read(file, info);
     FINE(MPI_File_close(&file));
     MPI_Info_free(&info);
-    MPI_Type_free(&pieces);
     close(descriptor);
+}
+
+static void atomic(void)
+{
+    int descriptor, other;
+    char *name = locked("atomic", F_WRLCK, &descriptor);
+    MPI_File file;
+    FINE(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
+    FINE(MPI_File_set_atomicity(file, 1));
+    write_and_read(file, MPI_INFO_NULL);
+    TRUE(still_locked(name, &other));
+    FINE(MPI_File_close(&file));
+    close(other);
+    close(descriptor);
+}
+
+/* Nobody may write atomically while another may hold a shared lock, and the process does. */
+static void atomic_beside_readers(void)
+{
+    int descriptor;
+    char *name = locked("read", F_RDLCK, &descriptor);
+    MPI_File file;
+    FINE(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
+    FINE(MPI_File_write_at(file, 0, mine, LENGTH, MPI_BYTE, MPI_STATUS_IGNORE));
+    EXPECT(MPI_File_set_atomicity(file, 1), MPI_SUCCESS, MPI_ERR_FILE_IN_USE);
+    EXPECT(MPI_File_write_at(file, 0, mine, LENGTH, MPI_BYTE, MPI_STATUS_IGNORE), MPI_SUCCESS, MPI_ERR_FILE_IN_USE);
+    FINE(MPI_File_read_at(file, 0, back, LENGTH, MPI_BYTE, MPI_STATUS_IGNORE));
+    TRUE(memcmp(mine, back, LENGTH) == 0);
+    FINE(MPI_File_close(&file));
+    close(descriptor);
+}
+
+/* One rank has locked the file of all, and keeps the lock: it is no affair of the others. */
+static void of_all(void)
+{
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int descriptor = open(path("of_all"), O_RDWR | O_CREAT, 0666);
+    if (rank == 0) TRUE(fcntl(descriptor, F_SETLK, &all) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File file = open_new("of_all");
+    MPI_Offset place = (MPI_Offset)rank * LENGTH;
+    FINE(MPI_File_write_at(file, place, mine, LENGTH, MPI_BYTE, MPI_STATUS_IGNORE));
+    FINE(MPI_File_write_at_all(file, place + (MPI_Offset)size * LENGTH, mine, LENGTH, MPI_BYTE, MPI_STATUS_IGNORE));
+    FINE(MPI_File_read_at(file, place, back, LENGTH, MPI_BYTE, MPI_STATUS_IGNORE));
+    TRUE(memcmp(mine, back, LENGTH) == 0);
+    FINE(MPI_File_close(&file));
+    close(descriptor);
+}
+
+int main(int count, char **words)
+{
+    begin(&count, &words);
+    memset(mine, 'a' + rank, sizeof mine);
+    sieved();
+    atomic();
+    atomic_beside_readers();
+    of_all();
     return finish();
 }

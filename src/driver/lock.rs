@@ -8,6 +8,8 @@ use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use super::LockKind;
+use super::posix::answer;
+use super::ranges::without;
 use super::transfer::retry;
 use crate::error::{Class, Error};
 
@@ -36,6 +38,61 @@ pub(super) fn attempt(file: BorrowedFd, range: &Range<u64>, kind: LockKind) -> i
 /// Gives the range back.
 pub(super) fn release(file: BorrowedFd, range: &Range<u64>) -> io::Result<()> {
     retry(|| control(file, libc::F_OFD_SETLK, range, libc::F_UNLCK as libc::c_short))
+}
+
+/// Bytes of which somebody else has a lock.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub(super) range: Range<u64>,
+    pub(super) kind: LockKind,
+    /// -1 for a lock that belongs to an opening.
+    process: libc::pid_t,
+}
+
+/// What locks of this very process, taken by the program with F_SETLK, keep of a range that could
+/// not be locked, in order. Where the system cannot tell it is nothing.
+pub(super) fn kept_by_program(file: BorrowedFd, range: &Range<u64>, kind: LockKind) -> Vec<Taken> {
+    let mut kept = Vec::new();
+    let mut parts = vec![range.clone()];
+    while let Some(part) = parts.pop() {
+        let Some(taken) = ask(file, libc::F_OFD_GETLK, &part, kind) else { continue };
+        parts.extend(without(vec![part], &taken.range));
+        if is_own(file, &taken, kind) {
+            kept.push(taken);
+        }
+    }
+    kept.sort_by_key(|taken| taken.range.start);
+    kept
+}
+
+/// Whether it is this process that has taken a lock. File systems in user space may tell the
+/// number that a process has on another machine; but to the process itself its own lock is no
+/// obstacle.
+fn is_own(file: BorrowedFd, taken: &Taken, kind: LockKind) -> bool {
+    let own = std::process::id();
+    let is = |taken: &Taken| u32::try_from(taken.process) == Ok(own);
+    is(taken) && !ask(file, libc::F_GETLK, &taken.range, kind).is_some_and(|other| is(&other))
+}
+
+/// Who is in the way of a lock on `range`: what one of them has of it.
+fn ask(
+    file: BorrowedFd,
+    command: libc::c_int,
+    range: &Range<u64>,
+    kind: LockKind,
+) -> Option<Taken> {
+    let mut lock = described(range, type_of(kind));
+    // SAFETY: the descriptor is open for as long as it is borrowed, and `lock` is a local.
+    retry(|| answer(unsafe { libc::fcntl(file.as_raw_fd(), command, &mut lock) })).ok()?;
+    let kind = match libc::c_int::from(lock.l_type) {
+        libc::F_RDLCK => LockKind::Shared,
+        libc::F_WRLCK => LockKind::Exclusive,
+        _ => return None,
+    };
+    let start = lock.l_start as u64;
+    let end = if lock.l_len == 0 { range.end } else { start + lock.l_len as u64 };
+    let range = start.max(range.start)..end.min(range.end);
+    (!range.is_empty()).then_some(Taken { range, kind, process: lock.l_pid })
 }
 
 /// What to tell of a lock that the system refused.
@@ -67,15 +124,19 @@ fn control(
     if range.is_empty() {
         return Ok(());
     }
+    let lock = described(range, lock_type);
+    // SAFETY: the descriptor is open for as long as it is borrowed, and `lock` is a local.
+    answer(unsafe { libc::fcntl(file.as_raw_fd(), command, &lock) })
+}
+
+fn described(range: &Range<u64>, lock_type: libc::c_short) -> libc::flock {
     // SAFETY: all zeros is a valid `struct flock`; the process id must be zero here.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = lock_type;
     lock.l_whence = libc::SEEK_SET as libc::c_short;
     lock.l_start = range.start as libc::off_t;
     lock.l_len = (range.end - range.start) as libc::off_t;
-    // SAFETY: the descriptor is open for as long as it is borrowed, and `lock` is a local.
-    let answer = unsafe { libc::fcntl(file.as_raw_fd(), command, &lock) };
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    lock
 }
 
 #[cfg(test)]

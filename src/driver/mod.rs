@@ -20,6 +20,7 @@ mod kernel;
 mod library;
 mod lock;
 mod mount;
+mod own_locks;
 mod page_cache;
 mod posix;
 mod remote;

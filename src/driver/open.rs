@@ -9,6 +9,7 @@ use super::detect::{self, Kind};
 use super::direct::Direct;
 use super::in_use::{self, InUse};
 use super::known::{Known, directory};
+use super::own_locks::OwnLocks;
 use super::posix::{Counters, PosixFile, answer, descriptor, status};
 use super::remote::RemoteFile;
 use super::transfer::retry;
@@ -137,6 +138,7 @@ pub(super) fn open_posix(options: &OpenOptions) -> Result<PosixFile> {
     let (layout, advisor) = prepare(options, &descriptor, &status);
     let refused = why_not_direct(options.driver, advisor.is_some());
     let bypass = options.tuning.bypass;
+    let identity = (status.st_dev, status.st_ino);
     Ok(PosixFile {
         direct: Direct::prepare(descriptor.as_fd(), access.flags(), bypass, refused),
         layout,
@@ -147,7 +149,8 @@ pub(super) fn open_posix(options: &OpenOptions) -> Result<PosixFile> {
         readable: access.read,
         writable: access.write,
         counters: Counters::default(),
-        in_use: InUse::new((status.st_dev, status.st_ino)),
+        in_use: InUse::new(identity),
+        own_locks: OwnLocks::new(identity),
     })
 }
 

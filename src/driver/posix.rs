@@ -13,6 +13,8 @@ use super::advice::{Advised, Advisor, Ahead, Intent};
 use super::detect::Kind;
 use super::direct::Direct;
 use super::in_use::InUse;
+use super::lock::Taken;
+use super::own_locks::OwnLocks;
 use super::transfer::{Stopped, all_of, retry, total_length, transfer};
 use super::{Calls, Driver, Layout, LockKind, allocate, lock, page_cache};
 use crate::error::{Class, Doing, Error, Result};
@@ -34,6 +36,8 @@ pub(super) struct PosixFile {
     pub(super) direct: Option<Direct>,
     /// Keeps the file among those that are open.
     pub(super) in_use: InUse,
+    /// What it uses below locks of the program.
+    pub(super) own_locks: OwnLocks,
 }
 
 /// System calls made, counted by several threads.
@@ -86,13 +90,7 @@ impl Driver for PosixFile {
     }
 
     fn lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<()> {
-        if self.try_lock(offset, length, kind)? {
-            return Ok(());
-        }
-        self.counters.lock_waits.fetch_add(1, Relaxed);
-        let range = lock::lockable(offset, length);
-        let outcome = lock::wait(self.descriptor.as_fd(), &range, kind);
-        self.locked(outcome, offset, length)
+        self.secure(offset, length, kind).map(drop)
     }
 
     fn try_lock(&self, offset: u64, length: u64, kind: LockKind) -> Result<bool> {
@@ -113,6 +111,7 @@ impl Driver for PosixFile {
         let range = lock::lockable(offset, length);
         let release = || lock::release(self.descriptor.as_fd(), &range);
         let _ = release().or_else(|_| release());
+        self.own_locks.leave(&range);
     }
 
     fn size(&self) -> Result<u64> {
@@ -282,6 +281,13 @@ impl PosixFile {
         // SAFETY: the name ends with a zero byte.
         let open = || unsafe { libc::open(name.as_ptr().cast(), access | libc::O_CLOEXEC) };
         retry(|| descriptor(open())).doing(|| format!("refreshing {}", self.path))?;
+        self.ask_anew();
+        Ok(())
+    }
+
+    /// Asks for the size, and forgets what is cached.
+    pub(super) fn ask_anew(&self) {
+        let raw = self.descriptor.as_raw_fd();
         // The size is another matter than what is in the file, and is asked for by itself. Where
         // that is not known, opening has done it.
         // SAFETY: all zeros is a valid `struct statx`, and the call fills it.
@@ -290,7 +296,6 @@ impl PosixFile {
         // SAFETY: the name ends with a zero byte, and `status` is a local.
         let _ = unsafe { libc::statx(raw, c"".as_ptr(), how, libc::STATX_SIZE, &mut status) };
         page_cache::forget(self.descriptor.as_fd());
-        Ok(())
     }
 
     fn is_regular(&self) -> bool {
@@ -312,6 +317,59 @@ impl PosixFile {
         let (left, offset) = (length - stopped.moved, offset + stopped.moved);
         let doing = format_args!("{verb} {left} bytes at offset {offset} of {}", self.path);
         Error::system(&stopped.cause, doing)
+    }
+
+    /// As `lock`, and tells whether the system has given all of it; the rest is kept by an
+    /// exclusive lock of the program itself.
+    pub(super) fn secure(&self, offset: u64, length: u64, kind: LockKind) -> Result<bool> {
+        if self.try_lock(offset, length, kind)? {
+            return Ok(true);
+        }
+        let range = lock::lockable(offset, length);
+        let kept = lock::kept_by_program(self.descriptor.as_fd(), &range, kind);
+        if let Some(Taken { range, .. }) = kept.iter().find(|kept| kept.kind == LockKind::Shared) {
+            let (bytes, start) = (range.end - range.start, range.start);
+            let text = format!(
+                "{}: the program itself keeps a shared lock on {bytes} bytes at offset {start}",
+                self.locking(offset, length)
+            );
+            return Err(Error::new(Class::FileInUse, text));
+        }
+        match kept.is_empty() {
+            true => self.wait_for(&range, kind).map(|()| true),
+            false => self.lock_around(&kept, &range, kind).map(|()| false),
+        }
+    }
+
+    /// Locks what the program does not keep of a range. In ascending order, so no two that do so
+    /// wait for each other.
+    fn lock_around(&self, kept: &[Taken], range: &Range<u64>, kind: LockKind) -> Result<()> {
+        let mut place = range.start;
+        let mut lock_up_to = |end: u64, next: u64| {
+            let part = place..end;
+            if !self.try_lock(part.start, end - part.start, kind)? {
+                self.wait_for(&part, kind)?;
+            }
+            place = next;
+            Ok(())
+        };
+        let outcome = kept.iter().try_for_each(|Taken { range: own, .. }| {
+            lock_up_to(own.start, own.end)?;
+            self.own_locks.enter(own, kind);
+            Ok(())
+        });
+        let outcome = outcome.and_then(|()| lock_up_to(range.end, range.end));
+        if outcome.is_err() {
+            self.unlock(range.start, place - range.start);
+        }
+        outcome
+    }
+
+    /// Waits for a lock that could not be had at once.
+    fn wait_for(&self, range: &Range<u64>, kind: LockKind) -> Result<()> {
+        self.counters.lock_waits.fetch_add(1, Relaxed);
+        let outcome = lock::wait(self.descriptor.as_fd(), range, kind);
+        self.locked(outcome, range.start, range.end - range.start)
     }
 
     fn check_lock_kind(&self, offset: u64, length: u64, kind: LockKind) -> Result<()> {

@@ -288,6 +288,7 @@ fn zeros_are_written_only_beyond_the_end() {
             counters: Counters::default(),
             advisor: None,
             in_use: InUse::new((u64::MAX, 2)),
+            own_locks: OwnLocks::new((u64::MAX, 2)),
         };
         file.write_zeros_to(3).unwrap();
         assert_eq!(file.calls().writes, 0);
@@ -417,4 +418,90 @@ fn a_lock_needs_the_right_opening() {
     assert_eq!(error.class, Class::UnsupportedOperation);
     assert!(error.text().starts_with("locking 2 bytes at offset 4 of "), "{error}");
     assert!(error.text().ends_with(": an exclusive lock needs a file open for writing"));
+}
+
+/// Opens the file beside the library and locks some of it for the whole process.
+fn lock_as_program(scratch: &Scratch, range: Range<u64>, kind: libc::c_int) -> std::fs::File {
+    let path = scratch.path("a").into_string().unwrap();
+    let file = std::fs::File::options().read(true).write(true).open(path).unwrap();
+    // SAFETY: all zeros is a valid `struct flock`, and the descriptor is open.
+    let answer = unsafe {
+        let mut lock: libc::flock = std::mem::zeroed();
+        lock.l_type = kind as libc::c_short;
+        (lock.l_start, lock.l_len) = (range.start as i64, (range.end - range.start) as i64);
+        libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &lock)
+    };
+    assert_eq!(answer, 0);
+    file
+}
+
+#[test]
+fn a_lock_of_the_program_itself_is_not_waited_for() {
+    for scratch in Scratch::everywhere() {
+        let (one, two) = (scratch.open("a", Kind::Ufs), scratch.open("a", Kind::Ufs));
+        let program = lock_as_program(&scratch, 10..20, libc::F_WRLCK);
+        assert!(!one.try_lock(0, 30, LockKind::Exclusive).unwrap());
+        for kind in [LockKind::Shared, LockKind::Exclusive] {
+            one.lock(12, 4, kind).unwrap();
+            one.lock(0, 30, kind).unwrap();
+            for (offset, free) in [(0, false), (9, false), (20, false), (29, false), (30, true)] {
+                assert_eq!(two.try_lock(offset, 1, LockKind::Exclusive).unwrap(), free, "{offset}");
+                two.unlock(offset, 1);
+            }
+            one.unlock(0, 30);
+        }
+        assert_eq!(one.calls().lock_waits, 0);
+        drop(program);
+        assert!(two.try_lock(0, 30, LockKind::Exclusive).unwrap());
+    }
+}
+
+#[test]
+fn below_a_lock_of_the_program_openings_keep_each_other_out() {
+    let scratch = Scratch::on_disk();
+    let (one, two) = (scratch.open("a", Kind::Ufs), scratch.open("a", Kind::Ufs));
+    let _program = lock_as_program(&scratch, 0..100, libc::F_WRLCK);
+    one.lock(0, 10, LockKind::Exclusive).unwrap();
+    two.lock(10, 10, LockKind::Exclusive).unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| two.lock(5, 10, LockKind::Shared).unwrap());
+        std::thread::sleep(Duration::from_millis(30));
+        assert!(!waiting.is_finished());
+        one.unlock(0, 10);
+        waiting.join().unwrap();
+    });
+    drop(two); // ends what it uses
+    one.lock(0, 100, LockKind::Exclusive).unwrap();
+}
+
+#[test]
+fn beside_a_lock_of_the_program_others_are_waited_for() {
+    let scratch = Scratch::on_disk();
+    let (one, two) = (scratch.open("a", Kind::Ufs), scratch.open("a", Kind::Ufs));
+    let _program = lock_as_program(&scratch, 10..20, libc::F_WRLCK);
+    two.lock(25, 1, LockKind::Exclusive).unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| one.lock(0, 30, LockKind::Shared).unwrap());
+        std::thread::sleep(Duration::from_millis(30));
+        assert!(!waiting.is_finished());
+        two.unlock(25, 1);
+        waiting.join().unwrap();
+    });
+    assert_eq!(one.calls().lock_waits, 1);
+    assert!(!two.try_lock(25, 1, LockKind::Exclusive).unwrap());
+}
+
+#[test]
+fn a_shared_lock_of_the_program_is_an_error_for_who_needs_all() {
+    let scratch = Scratch::on_disk();
+    let (one, two) = (scratch.open("a", Kind::Ufs), scratch.open("a", Kind::Ufs));
+    let _program = lock_as_program(&scratch, 10..20, libc::F_RDLCK);
+    one.lock(0, 30, LockKind::Shared).unwrap();
+    one.unlock(0, 30);
+    let error = one.lock(0, 30, LockKind::Exclusive).unwrap_err();
+    assert_eq!(error.class, Class::FileInUse);
+    let end = "a: the program itself keeps a shared lock on 10 bytes at offset 10";
+    assert!(error.text().starts_with("locking 30 bytes at offset 0 of "), "{error}");
+    assert!(error.text().ends_with(end), "{error}");
+    assert!(two.try_lock(0, 10, LockKind::Exclusive).unwrap());
 }

@@ -204,7 +204,12 @@ impl Driver for RemoteFile {
         match &self.sharing {
             Sharing::OneHost => self.file.lock(offset, length, kind),
             Sharing::Reopened => {
-                self.file.lock(offset, length, kind)?;
+                // Looking again opens and closes the file, which ends all locks of the process: what
+                // was left to one of them has none any more.
+                if !self.file.secure(offset, length, kind)? {
+                    self.look_again(offset, length)?;
+                    self.file.lock(offset, length, kind)?;
+                }
                 self.look_again(offset, length)
             }
             Sharing::Locked(coherence) => {
@@ -309,8 +314,11 @@ impl Driver for RemoteFile {
                 let busy = coherence.enter(&(FAR_BYTE..FAR_BYTE + 1));
                 // A caller that holds all of the file got the truth when it locked it.
                 if !busy.gaps().is_empty() {
-                    self.file.lock(FAR_BYTE, 1, any_kind(&self.file))?;
+                    let locked = self.file.secure(FAR_BYTE, 1, any_kind(&self.file))?;
                     self.file.unlock(FAR_BYTE, 1);
+                    if !locked {
+                        self.file.ask_anew();
+                    }
                 }
                 Ok(())
             }

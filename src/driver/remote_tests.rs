@@ -222,3 +222,25 @@ fn what_is_written_under_a_lock_is_published() {
     one.close().unwrap();
     assert_eq!(one.calls().syncs, before + 2);
 }
+
+#[test]
+fn a_lock_of_the_program_itself_does_not_stop_transfers() {
+    use std::os::fd::AsRawFd;
+    let scratch = Scratch::on_disk();
+    let (one, two) = (shared(&scratch), shared(&scratch));
+    let path = scratch.path("a").into_string().unwrap();
+    let program = std::fs::File::options().read(true).write(true).open(path).unwrap();
+    // SAFETY: all zeros is a valid `struct flock`, and the descriptor is open.
+    let answer = unsafe {
+        let mut all: libc::flock = std::mem::zeroed();
+        all.l_type = libc::F_WRLCK as libc::c_short;
+        libc::fcntl(program.as_raw_fd(), libc::F_SETLK, &all)
+    };
+    assert_eq!(answer, 0);
+    one.write_at(0, &[Piece::of(b"abc")]).unwrap();
+    assert_eq!(two.size().unwrap(), 3);
+    two.lock(0, 10, LockKind::Exclusive).unwrap();
+    two.write_at(1, &[Piece::of(b"x")]).unwrap();
+    two.unlock(0, 10);
+    assert_eq!(read(&*one, 0, 10), b"axc");
+}
