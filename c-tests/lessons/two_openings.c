@@ -57,13 +57,18 @@ static void set_scattered(MPI_File file, const char *sieving)
     if (sieving) MPI_Info_free(&info);
 }
 
+static char *own_file(const char *name)
+{
+    char own[64];
+    snprintf(own, sizeof own, "%s.%d", name, rank);
+    return path(own);
+}
+
 /* The other opening sieves; this one did for a while, because it was told to. */
 static void after_sieving(void)
 {
-    char own[64];
     MPI_File sieves, beside;
-    snprintf(own, sizeof own, "two_openings.%d", rank);
-    char *name = strdup(path(own));
+    char *name = own_file("two_openings");
     int mode = MPI_MODE_RDWR | MPI_MODE_CREATE;
     FINE(MPI_File_open(MPI_COMM_SELF, name, mode, MPI_INFO_NULL, &sieves));
     set_scattered(sieves, "enable");
@@ -78,18 +83,14 @@ static void after_sieving(void)
     free(name);
 }
 
-/* This one asks to sieve when there is another one already, which does not know and takes no locks: so it does not sieve, and
- * needs no lock. */
-static void asked_too_late(void)
+/* One asks to sieve when there is `beside` already, which does not know and takes no locks: so it does not sieve, and needs no
+ * lock. */
+static void ask_too_late(const char *name, MPI_File beside)
 {
-    char own[64], data[LENGTH] = "";
-    MPI_File sieves, beside;
+    char data[LENGTH] = "";
+    MPI_File sieves;
     pthread_t holder;
-    snprintf(own, sizeof own, "too_late.%d", rank);
-    char *name = strdup(path(own));
-    int mode = MPI_MODE_RDWR | MPI_MODE_CREATE;
-    FINE(MPI_File_open(MPI_COMM_SELF, name, mode, MPI_INFO_NULL, &beside));
-    FINE(MPI_File_open(MPI_COMM_SELF, name, mode, MPI_INFO_NULL, &sieves));
+    FINE(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDWR, MPI_INFO_NULL, &sieves));
     set_scattered(sieves, "enable");
     int descriptor = open(name, O_RDWR);
     held = released = 0;
@@ -105,6 +106,49 @@ static void asked_too_late(void)
     close(descriptor);
     FINE(MPI_File_close(&sieves));
     FINE(MPI_File_close(&beside));
+}
+
+static void asked_too_late(void)
+{
+    char *name = own_file("too_late");
+    MPI_File beside;
+    FINE(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &beside));
+    ask_too_late(name, beside);
+    free(name);
+}
+
+/* An opening made and used while the program had all of the file locked, which it has no longer. */
+static MPI_File opened_while_locked(const char *name)
+{
+    MPI_File file;
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int descriptor = open(name, O_RDWR | O_CREAT, 0666);
+    TRUE(descriptor >= 0 && fcntl(descriptor, F_SETLK, &all) == 0);
+    FINE(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    FINE(MPI_File_write_at(file, 0, "first", 5, MPI_BYTE, MPI_STATUS_IGNORE));
+    close(descriptor);
+    return file;
+}
+
+/* Such an opening could not be seen, but must be as soon as it writes without that lock; and before it does it must look whether
+ * somebody else has begun to sieve. */
+static void after_a_lock(void)
+{
+    char *name = own_file("after_a_lock");
+    MPI_File sieves, beside = opened_while_locked(name);
+    FINE(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDWR, MPI_INFO_NULL, &sieves));
+    set_scattered(sieves, "enable");
+    int descriptor = open(name, O_RDWR);
+    write_and_wait(beside, descriptor);
+    close(descriptor);
+    FINE(MPI_File_close(&beside));
+    FINE(MPI_File_close(&sieves));
+    free(name);
+
+    name = own_file("seen_after_a_lock");
+    beside = opened_while_locked(name);
+    FINE(MPI_File_write_at(beside, 0, "second", 6, MPI_BYTE, MPI_STATUS_IGNORE));
+    ask_too_late(name, beside);
     free(name);
 }
 
@@ -131,6 +175,7 @@ int main(int count, char **words)
     begin(&count, &words);
     after_sieving();
     asked_too_late();
+    after_a_lock();
     write_only();
     return finish();
 }

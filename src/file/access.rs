@@ -157,7 +157,10 @@ impl File {
         }
         self.amode.allows(operation.direction)?;
         let (view, plan) = {
-            let state = self.state.lock();
+            let mut state = self.state.lock();
+            if operation.direction == Direction::Write {
+                self.mark_before_writing(&*driver, &mut state)?;
+            }
             (state.view.clone(), state.plan)
         };
         let typemap = datatype.typemap()?;

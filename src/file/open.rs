@@ -11,7 +11,7 @@ use super::aggregators::Homes;
 use super::amode::Amode;
 use super::background::{Means, MeansVote};
 use super::info::{Ballot, entries};
-use super::sieving::{WriteSieving, mark_opened};
+use super::sieving::{Others, WriteSieving, mark_opened};
 use super::tuning::{LayoutVote, start_together, tuning};
 use super::view::FileView;
 use super::{File, State};
@@ -89,7 +89,7 @@ struct Opened {
     hidden: bool,
     /// Where the file pointers start.
     start: i64,
-    somebody_sieves: bool,
+    others: Others,
     view: FileView,
     shared_pointer: SharedWord,
     homes: Option<Homes>,
@@ -101,19 +101,19 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let amode = wish.amode;
     let first = ranks.rank() == 0;
     let opened = open_in_turn(ranks, &wish, path)?;
-    let (mut end, mut sieved) = (0, false);
+    let (mut end, mut others) = (0, Others::default());
     let opened = opened.and_then(|driver| {
         if first && amode.append {
             end = driver.size()? as i64;
         }
         if first && amode.write && wish.filesystem.is_local() {
-            sieved = mark_opened(&*driver)?;
+            others = mark_opened(&*driver)?;
         }
         Ok(driver)
     });
     let mut survey = Survey::new(ranks);
     let end = survey.most(end);
-    let sieved = survey.most(i64::from(sieved));
+    let others = survey.most(others.code());
     let hidden = survey.most(i64::from(opened.as_ref().is_ok_and(|d| !d.visible_immediately())));
     let means = MeansVote::ask(&mut survey, ranks.size());
     let vote = LayoutVote::ask(
@@ -128,22 +128,11 @@ fn open_on(ranks: &Communicator, path: &CStr, amode: c_int, info: Info) -> Resul
     let shared_pointer = shared_pointer(ranks, start)?;
     start_together(ranks, &*driver, &wish.hints)?;
     let homes = Homes::ask(ranks, &wish.hints, layout)?;
-    let somebody_sieves = answers.most(sieved) != 0;
+    let others = Others::from_code(answers.most(others));
     // Ranks of one host share what it keeps.
     let hidden = answers.most(hidden) != 0 && ranks.nodes().node_count > 1;
     let means = means.count(&answers);
-    Ok(Opened {
-        wish,
-        driver,
-        layout,
-        hidden,
-        start,
-        somebody_sieves,
-        view,
-        shared_pointer,
-        homes,
-        means,
-    })
+    Ok(Opened { wish, driver, layout, hidden, start, others, view, shared_pointer, homes, means })
 }
 
 /// Rank 0 creates the file, so that only one does; the others find it there. Collective, but for
@@ -217,7 +206,7 @@ impl Opened {
                 view: Arc::new(self.view),
                 position: self.start,
                 hints: self.wish.hints,
-                sieving: WriteSieving::beside(self.somebody_sieves),
+                sieving: WriteSieving::beside(self.others),
                 plan: Plan::default(),
                 engine: String::new(),
             }),

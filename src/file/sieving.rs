@@ -55,8 +55,8 @@ pub(super) struct WriteSieving {
     active: bool,
     /// The views of its ranks together leave no holes.
     together: bool,
-    /// Another opening did when this one was made, and nobody will tell when it no longer does.
-    others: bool,
+    /// Whether another opening did when this one left its mark; nobody tells when it no longer does.
+    others: Others,
     why_not: Option<&'static str>,
 }
 
@@ -67,31 +67,78 @@ impl WriteSieving {
     }
 
     /// Of a file that was just opened.
-    pub(super) fn beside(somebody_sieves: bool) -> WriteSieving {
-        WriteSieving { others: somebody_sieves, ..WriteSieving::default() }
+    pub(super) fn beside(others: Others) -> WriteSieving {
+        WriteSieving { others, ..WriteSieving::default() }
     }
 
     /// Somebody sieves: take a lock beside every write.
     fn locked_writes(&self) -> bool {
-        self.active || self.others
+        self.active || self.others == Others::Sieve
     }
 }
 
-/// Leaves the mark of an opening for writing, and tells whether somebody sieves. One rank does.
-/// Where there are no locks nobody sieves; where they fail a sieving opening would not be seen.
-pub(super) fn mark_opened(driver: &dyn Driver) -> Result<bool> {
+/// What other openings do, as far as one can see that leaves its mark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Others {
+    /// None sieves, and none will without seeing the mark.
+    #[default]
+    Careful,
+    /// None sieves, because a program has locked all of the file. That also keeps out the mark, so
+    /// it must be left before the first write that finds the lock gone.
+    Locked,
+    /// Some sieve, or may begin to without seeing this one.
+    Sieve,
+}
+
+impl Others {
+    /// The number that ranks exchange: the greatest is the safe choice for all.
+    pub(super) fn code(self) -> i64 {
+        self as i64
+    }
+
+    pub(super) fn from_code(code: i64) -> Others {
+        let all = [Others::Careful, Others::Locked];
+        all.into_iter().find(|others| others.code() == code).unwrap_or(Others::Sieve)
+    }
+}
+
+/// Leaves the mark of an opening for writing, and tells what others do. One rank does. Where there
+/// are no locks nobody sieves; where they fail a sieving opening would not be seen.
+pub(super) fn mark_opened(driver: &dyn Driver) -> Result<Others> {
     // Only readers may share a lock. Who leaves no mark is not seen by those that sieve later, and
     // behaves as if somebody did already.
-    let unseen = !driver.readable();
-    let looked = match unseen {
-        true => Ok(true),
-        false => soon(driver, OPENED, LockKind::Shared),
+    let seen = driver.readable();
+    let marked = match seen {
+        true => soon(driver, OPENED, LockKind::Shared),
+        false => Ok(false),
     };
-    match looked.and_then(|_| sieves(driver)) {
-        Ok(somebody) => Ok(unseen || somebody),
-        Err(error) if error.class == Class::UnsupportedOperation => Ok(false),
+    match marked.and_then(|marked| Ok((marked, sieves(driver)?))) {
+        Ok((true, false)) => Ok(Others::Careful),
+        Ok((false, false)) if seen => Ok(Others::Locked),
+        Ok(_) => Ok(Others::Sieve),
+        Err(error) if error.class == Class::UnsupportedOperation => Ok(Others::Careful),
         Err(error) => Err(error),
     }
+}
+
+/// As `mark_opened`, for an opening that found all of the file locked. Each rank does so for
+/// itself. The lock is kept from us by somebody else's on all of the file, as before, or for a
+/// moment by who wants to sieve: but that one has its own mark already, which is shared.
+fn mark_late(driver: &dyn Driver) -> Result<Others> {
+    if !driver.readable() {
+        return Ok(Others::Sieve);
+    }
+    for _ in 0..LOOKS {
+        if driver.try_lock(OPENED, 1, LockKind::Shared)? {
+            return Ok(if sieves(driver)? { Others::Sieve } else { Others::Careful });
+        }
+        if !driver.try_lock(SIEVED, 1, LockKind::Shared)? {
+            return Ok(Others::Locked);
+        }
+        driver.unlock(SIEVED, 1);
+        thread::sleep(PAUSE);
+    }
+    Ok(Others::Sieve)
 }
 
 /// Whether somebody has left the mark of who sieves. That is a shared lock; what keeps out readers
@@ -197,7 +244,21 @@ impl File {
             }
             () => "another opening writes the file, or it cannot be locked",
         });
-        Ok(WriteSieving { active, together, why_not, ..before })
+        let others = match before.others {
+            // Rank 0 has left the mark now, and looked.
+            Others::Locked if active => Others::Careful,
+            others => others,
+        };
+        Ok(WriteSieving { active, together, others, why_not })
+    }
+
+    /// Leaves the mark of this opening before a write, if that could not be done yet.
+    pub(super) fn mark_before_writing(&self, driver: &dyn Driver, state: &mut State) -> Result<()> {
+        if state.sieving.others == Others::Locked {
+            state.sieving.others = mark_late(driver)?;
+            self.make_plan(state);
+        }
+        Ok(())
     }
 
     /// Decides anew how accesses are done, after the view or the hints have changed.
