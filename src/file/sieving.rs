@@ -40,12 +40,42 @@ pub(super) struct Vote {
     wanted: Place,
     /// If the views together leave no holes.
     wanted_together: Place,
-    /// How many views like the one with most holes it takes to fill them.
-    sparsest: Place,
+    together: Together,
     unreadable: Place,
     remote: Place,
     /// Rank 0's hints hold for all.
     forced: Place,
+}
+
+/// The questions whether the pieces of all views come in turn and leave no holes.
+struct Together {
+    /// How many views like the one with most holes it takes to fill them.
+    copies: Place,
+    /// The largest and the smallest first byte, and the smallest distance of pieces; the smallest as
+    /// largest of negative numbers.
+    first: [Place; 2],
+    stride: Place,
+}
+
+impl Together {
+    fn ask(survey: &mut Survey<'_, Communicator>, view: Option<&View>) -> Together {
+        let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        let first = view.map_or(0, |view| {
+            number(view.displacement.saturating_add_signed(view.filetype.span().0))
+        });
+        let stride = view.map_or(0, |view| number(view.granularity().1));
+        Together {
+            copies: survey.most(view.map_or(0, copies_to_fill)),
+            first: [survey.most(first), survey.most(-first)],
+            stride: survey.most(-stride),
+        }
+    }
+
+    fn holds(&self, answers: &Answers, ranks: usize) -> bool {
+        let spread = answers.most(self.first[0]).saturating_add(answers.most(self.first[1]));
+        answers.most(self.copies) <= ranks as i64
+            && (1..-answers.most(self.stride)).contains(&spread)
+    }
 }
 
 /// What was agreed about sieving writes.
@@ -200,13 +230,12 @@ impl File {
         let wanted = |together: bool| {
             pair.is_some_and(|(driver, view)| gains(driver, &view.layout, together))
         };
-        let copies = view.map_or(0, |view| copies_to_fill(&view.layout));
         let forced = self.ranks.rank() == 0 && hints.romio_ds_write == Toggle::Enable;
         let readable = driver.as_ref().is_some_and(|driver| driver.readable());
         Vote {
             wanted: survey.most(i64::from(wanted(false))),
             wanted_together: survey.most(i64::from(wanted(true))),
-            sparsest: survey.most(copies),
+            together: Together::ask(survey, view.map(|view| &view.layout)),
             unreadable: survey.most(i64::from(!readable)),
             remote: survey.most(i64::from(!self.filesystem.is_local())),
             forced: survey.most(i64::from(forced)),
@@ -217,7 +246,7 @@ impl File {
     /// Collective if any rank does.
     pub(super) fn agree_on_sieving(&self, vote: Vote, answers: &Answers) -> Result<WriteSieving> {
         let before = self.state.lock().sieving;
-        let together = answers.most(vote.sparsest) <= self.ranks.size() as i64;
+        let together = vote.together.holds(answers, self.ranks.size());
         let wanted = answers.most(match together {
             true => vote.wanted_together,
             false => vote.wanted,
