@@ -151,7 +151,7 @@ fn open_in_turn(ranks: &Communicator, wish: &Wish, path: &CStr) -> Result<Result
     let created = match ranks.rank() {
         0 => {
             // The others follow this rank, also where it follows an old name.
-            if options.shared_between_hosts && wish.filesystem.common_inodes {
+            if ranks.nodes().node_count > 1 && wish.filesystem.common_inodes {
                 ask_for_directory(&options.path);
             }
             let (create, exclusive) = (amode.create, amode.excl);
@@ -161,6 +161,8 @@ fn open_in_turn(ranks: &Communicator, wish: &Wish, path: &CStr) -> Result<Result
     };
     let mut survey = Survey::new(ranks);
     let inode = created.as_ref().ok().and_then(Option::as_ref).and_then(|driver| driver.inode());
+    // This rank's mount may number files by itself where those of others do not.
+    let inode = inode.filter(|_| wish.filesystem.common_inodes);
     let inode = survey.most(inode.map_or(NO_INODE, |inode| inode as i64));
     let (created, answers) = block_on(ranks, survey.hold(created))?;
     Ok(match created {
