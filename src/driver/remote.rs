@@ -207,6 +207,8 @@ impl Driver for RemoteFile {
                 // Looking again opens and closes the file, which ends all locks of the process: what
                 // was left to one of them has none any more.
                 if !self.file.secure(offset, length, kind)? {
+                    // Nobody keeps some and waits for the rest.
+                    self.file.unlock(offset, length);
                     self.look_again(offset, length)?;
                     self.file.lock(offset, length, kind)?;
                 }
