@@ -4,12 +4,24 @@
 
 use std::ffi::{CStr, c_int, c_void};
 
-use super::library::library;
+use super::handles::Comm;
+use super::library::{Library, library};
 use super::request::complete_kept;
+use super::running::has_world;
 use crate::error::Class;
 
 /// The answer of a routine where there is no MPI: MPI_ERR_OTHER in most.
 const NO_MPI: c_int = 16;
+
+/// Of a routine that this MPI lacks, and that has its name only from us: whoever waits with it does
+/// not look at what it returns.
+fn missing(library: &Library) -> c_int {
+    let code = library.constants().class_code(Class::UnsupportedOperation);
+    if has_world() {
+        let _ = Comm::self_().and_then(|own| own.call_errhandler(code));
+    }
+    code
+}
 
 macro_rules! passed_on {
     ($($routine:ident = $symbol:literal ($($argument:ident: $type:ty),*);)*) => {
@@ -47,7 +59,7 @@ macro_rules! passed_on {
                 match library.get_status.$routine {
                     // SAFETY: the words of the program, as it gave them.
                     Some(original) => unsafe { original($($argument),*) },
-                    None => library.constants().class_code(Class::UnsupportedOperation),
+                    None => missing(library),
                 }
             }
         )*
