@@ -4,7 +4,7 @@
 #include "../errors/sessions.h"
 
 #if MPI_VERSION >= 4
-enum { LENGTH = 1000, TYPES = 60, PRECISIONS = 15, OPENINGS = 2500 };
+enum { LENGTH = 1000, TYPES = 60, PRECISIONS = 15, OPENINGS = 2100 };
 
 static MPI_File open_by(MPI_Comm by, const char *name)
 {
