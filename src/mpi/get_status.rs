@@ -1,30 +1,19 @@
 //! The routines that ask for the status of requests and leave them as they are. Not every MPI looks
 //! after generalized requests when it is asked so, or after any: their names are ours too, and pass
-//! on after completing what can be completed.
+//! on after completing what can be completed. Where the MPI is older than some of them, a program
+//! that looks whether they are there finds ours, so they ask for one status after the other then.
 
 use std::ffi::{CStr, c_int, c_void};
 
-use super::handles::Comm;
+use super::handles::Slot;
 use super::library::{Library, library};
 use super::request::complete_kept;
-use super::running::has_world;
-use crate::error::Class;
 
 /// The answer of a routine where there is no MPI: MPI_ERR_OTHER in most.
 const NO_MPI: c_int = 16;
 
-/// Of a routine that this MPI lacks, and that has its name only from us: whoever waits with it does
-/// not look at what it returns.
-fn missing(library: &Library) -> c_int {
-    let code = library.constants().class_code(Class::UnsupportedOperation);
-    if has_world() {
-        let _ = Comm::self_().and_then(|own| own.call_errhandler(code));
-    }
-    code
-}
-
 macro_rules! passed_on {
-    ($($routine:ident = $symbol:literal ($($argument:ident: $type:ty),*);)*) => {
+    ($($routine:ident = $symbol:literal ($($argument:ident: $type:ty),*) or $other:expr;)*) => {
         /// The MPI's own.
         pub(super) struct Originals {
             $($routine: Option<unsafe extern "C-unwind" fn($($type),*) -> c_int>,)*
@@ -59,7 +48,8 @@ macro_rules! passed_on {
                 match library.get_status.$routine {
                     // SAFETY: the words of the program, as it gave them.
                     Some(original) => unsafe { original($($argument),*) },
-                    None => missing(library),
+                    // SAFETY: the same.
+                    None => unsafe { $other(library, $($argument),*) },
                 }
             }
         )*
@@ -69,17 +59,178 @@ macro_rules! passed_on {
 passed_on! {
     request_get_status = c"PMPI_Request_get_status"(
         request: usize, flag: *mut c_int, status: *mut c_void
-    );
+    ) or nothing;
     // MPI 4.1
     request_get_status_all = c"PMPI_Request_get_status_all"(
         count: c_int, requests: *mut c_void, flag: *mut c_int, statuses: *mut c_void
-    );
+    ) or status_of_all;
     request_get_status_any = c"PMPI_Request_get_status_any"(
         count: c_int, requests: *mut c_void, index: *mut c_int, flag: *mut c_int,
         status: *mut c_void
-    );
+    ) or status_of_any;
     request_get_status_some = c"PMPI_Request_get_status_some"(
         count: c_int, requests: *mut c_void, found: *mut c_int, indices: *mut c_int,
         statuses: *mut c_void
-    );
+    ) or status_of_some;
+}
+
+/// MPI_Request_get_status, which every MPI has.
+unsafe fn nothing(_: &Library, _: usize, _: *mut c_int, _: *mut c_void) -> c_int {
+    NO_MPI
+}
+
+/// A program's array of requests.
+struct Requests<'a> {
+    library: &'a Library,
+    array: *const c_void,
+    count: c_int,
+}
+
+impl Requests<'_> {
+    /// The handle at a place of the array.
+    ///
+    /// # Safety
+    /// The array must be as long as `count` says, and `place` in it.
+    unsafe fn at(&self, place: c_int) -> usize {
+        let width = self.library.constants().handle_width;
+        let mut slot = Slot::empty();
+        let handle = self.array.cast::<u8>().wrapping_add(place as usize * width);
+        // SAFETY: the caller's promise; a slot takes any handle.
+        unsafe { handle.copy_to(slot.pointer().cast(), width) };
+        slot.word(self.library)
+    }
+
+    /// The places whose requests may be under way.
+    ///
+    /// # Safety
+    /// As above.
+    unsafe fn active(&self) -> Vec<c_int> {
+        let null = self.library.handles().request_null;
+        // SAFETY: the caller's promise.
+        (0..self.count).filter(|&place| unsafe { self.at(place) } != null).collect()
+    }
+
+    /// The place number `index` in the caller's array of statuses.
+    fn status(&self, statuses: *mut c_void, index: usize) -> *mut c_void {
+        let constants = self.library.constants();
+        match statuses as usize == constants.statuses_ignore {
+            true => std::ptr::without_provenance_mut(constants.status_ignore),
+            false => statuses.cast::<u8>().wrapping_add(index * constants.status_size).cast(),
+        }
+    }
+}
+
+/// Whether a request is complete, or the code of what went wrong.
+///
+/// # Safety
+/// A request and the place of a status, as the program gave them.
+unsafe fn is_complete(
+    library: &Library,
+    request: usize,
+    status: *mut c_void,
+) -> Result<bool, c_int> {
+    let Some(ask) = library.get_status.request_get_status else { return Err(NO_MPI) };
+    let mut flag = 0;
+    // SAFETY: the caller's promise, and a local.
+    match unsafe { ask(request, &raw mut flag, status) } {
+        0 => Ok(flag != 0),
+        code => Err(code),
+    }
+}
+
+/// MPI_Request_get_status_all.
+unsafe fn status_of_all(
+    library: &Library,
+    count: c_int,
+    array: *mut c_void,
+    flag: *mut c_int,
+    statuses: *mut c_void,
+) -> c_int {
+    let requests = Requests { library, array, count };
+    let mut all = true;
+    for place in 0..count {
+        let status = requests.status(statuses, place as usize);
+        // SAFETY: the words of the program, as it gave them.
+        match unsafe { is_complete(library, requests.at(place), status) } {
+            Ok(complete) => all &= complete,
+            Err(code) => return code,
+        }
+    }
+    // SAFETY: as above.
+    unsafe { flag.write(all.into()) };
+    0
+}
+
+/// MPI_Request_get_status_any.
+unsafe fn status_of_any(
+    library: &Library,
+    count: c_int,
+    array: *mut c_void,
+    index: *mut c_int,
+    flag: *mut c_int,
+    status: *mut c_void,
+) -> c_int {
+    let requests = Requests { library, array, count };
+    // SAFETY: the words of the program, as it gave them.
+    let active = unsafe { requests.active() };
+    let (mut found, mut complete) = (library.constants().undefined, false);
+    for &place in &active {
+        // SAFETY: as above.
+        match unsafe { is_complete(library, requests.at(place), status) } {
+            Ok(false) => {}
+            Ok(true) => {
+                (found, complete) = (place, true);
+                break;
+            }
+            Err(code) => return code,
+        }
+    }
+    if active.is_empty() {
+        // SAFETY: as above. Of no request the status is empty.
+        match unsafe { is_complete(library, library.handles().request_null, status) } {
+            Ok(empty) => complete = empty,
+            Err(code) => return code,
+        }
+    }
+    // SAFETY: as above.
+    unsafe {
+        index.write(found);
+        flag.write(complete.into());
+    }
+    0
+}
+
+/// MPI_Request_get_status_some.
+unsafe fn status_of_some(
+    library: &Library,
+    count: c_int,
+    array: *mut c_void,
+    found: *mut c_int,
+    indices: *mut c_int,
+    statuses: *mut c_void,
+) -> c_int {
+    let requests = Requests { library, array, count };
+    // SAFETY: the words of the program, as it gave them.
+    let active = unsafe { requests.active() };
+    let mut complete = 0;
+    for &place in &active {
+        let status = requests.status(statuses, complete);
+        // SAFETY: as above; at most as many are found as there are requests.
+        match unsafe { is_complete(library, requests.at(place), status) } {
+            Ok(false) => {}
+            Ok(true) => {
+                // SAFETY: as above.
+                unsafe { indices.add(complete).write(place) };
+                complete += 1;
+            }
+            Err(code) => return code,
+        }
+    }
+    let count = match active.is_empty() {
+        true => library.constants().undefined,
+        false => complete as c_int,
+    };
+    // SAFETY: as above.
+    unsafe { found.write(count) };
+    0
 }
