@@ -111,10 +111,7 @@ impl File {
         let together = operation.coordination == Coordination::Collective && self.meets_aside();
         let promised = prepared.and_then(|ready| Ok((ready, mpi::promised_request()?)));
         let asks = operation.coordination == Coordination::Collective && self.means.none_multiple;
-        let asked = match asks && !together {
-            true => Some(self.ask(promised.as_ref().err())?),
-            false => None,
-        };
+        let asked = (asks && !together).then(|| self.ask(promised.as_ref().err())).transpose();
         let (ready, (request, promise)) = match promised {
             Ok(promised) => promised,
             Err(error) if together => {
@@ -123,17 +120,19 @@ impl File {
                 return Err(error);
             }
             Err(error) => {
-                asked.map_or(Ok(()), mpi::see_through)?;
+                asked?.map_or(Ok(()), mpi::see_through)?;
                 return Err(error);
             }
         };
-        if let Some(exchange) = asked {
-            promise.after(exchange);
-        }
+        let asked = asked.map(|exchange| exchange.map(|exchange| promise.after(exchange)));
         // Whoever hears of an error in a completion call wants to know what failed.
         let keep = move |moved: Result<u64>| {
             promise.keep(moved.map_err(|error| error.within(routine)));
         };
+        if let Err(error) = asked {
+            keep(Err(error));
+            return Ok(request);
+        }
         match together {
             true => self.go_together(direction, Ok(ready), started, keep),
             false => self.go_alone(ready, started, keep),
@@ -262,6 +261,7 @@ impl File {
                 std::thread::yield_now();
             }
         }
+        mpi::rest();
     }
 }
 

@@ -150,7 +150,8 @@ struct Kept {
 
 /// What is kept for types with a name, whose handles are the same for ever. All others have it as an
 /// attribute, which the MPI drops with them: those of MPI_Type_create_f90_real and its like are
-/// predefined too, but go when MPI ends. The lock also orders threads that look for that.
+/// predefined too, but go when MPI ends (MPICH forgets their attributes then and does not drop
+/// them). The lock also orders threads that look for that.
 static NAMED: RwLock<BTreeMap<usize, Arc<Kept>>> = RwLock::new(BTreeMap::new());
 
 fn kept_with(library: &Library, datatype: Datatype) -> Result<Arc<Kept>> {

@@ -44,6 +44,7 @@ pub use inbox::Inbox;
 pub use launcher::{may_have_other_hosts, neighbours};
 pub use library::{Library, ThreadLevel, library, thread_level};
 pub use pending::Pending;
+pub use progress::rest;
 pub use request::{
     Exchange, Promise, can_promise, complete_kept, completed_request, is_keeping, promised_request,
     see_through,

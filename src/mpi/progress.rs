@@ -106,7 +106,7 @@ pub(super) fn fewer(count: usize) {
 }
 
 /// Takes the function away from an MPI that would call it for nothing. Not while it is called.
-pub(super) fn rest() {
+pub fn rest() {
     if BUSY.load(SeqCst) || hook() != Hook::Progress {
         return;
     }

@@ -150,7 +150,9 @@ impl Promise {
                 library.check(c"MPIX_Grequest_start", code)
             }
             _ => call!(library, grequest_start(query, free, cancel, state, request)),
-        }?;
+        }
+        // SAFETY: it came from `Arc::into_raw`, and no request holds it.
+        .inspect_err(|_| drop(unsafe { Arc::from_raw(state.cast::<Promise>()) }))?;
         let request = Request(slot.word(library));
         let _ = self.request.set(request);
         Ok(request)
