@@ -66,8 +66,17 @@ impl Letters {
             if letter.is(from, tag) {
                 return Ok(letter.bytes);
             }
-            self.0.lock().push(letter);
+            // It may wait for long, in room that was made for the largest.
+            let Letter { from, tag, mut bytes } = letter;
+            bytes.shrink_to_fit();
+            self.0.lock().push(Letter { from, tag, bytes });
         }
+    }
+
+    /// Whether nothing waits to be asked for.
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
     }
 
     fn take(&self, from: Option<usize>, tag: u64) -> Option<Letter> {

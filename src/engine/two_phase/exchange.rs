@@ -144,8 +144,8 @@ impl<'a, R: Ranks> Post<'a, R> {
     async fn put_when_granted(&self, round: &Round, outgoing: Vec<Vec<u8>>) -> Result<()> {
         let mut verdict = Ok(());
         for (letter, bytes) in self.sent(round).zip(outgoing) {
-            let (to, tag) = (letter.to, tag(round, letter));
-            let grant = self.ranks.receive(Some(to), tag, 8).await;
+            let (to, [granted, put_tag]) = (letter.to, tags(round, letter));
+            let grant = self.ranks.receive(Some(to), granted, 8).await;
             let size = bytes.len() as u64;
             let put = grant.and_then(|grant| match grant.first_chunk() {
                 Some(place) => {
@@ -155,7 +155,7 @@ impl<'a, R: Ranks> Post<'a, R> {
                 None => Err(unsent(to)),
             });
             let told = if put.is_ok() { size } else { FAILED };
-            let (sent, failure) = send(self.ranks, to, tag, told.to_le_bytes().to_vec());
+            let (sent, failure) = send(self.ranks, to, put_tag, told.to_le_bytes().to_vec());
             verdict = verdict.and(put).and(failure).and(sent.await);
         }
         verdict
@@ -168,11 +168,13 @@ impl<'a, R: Ranks> Post<'a, R> {
         let grant = |number: usize| {
             let letter = letters.get(number)?;
             let box_ = (place(number) as u64).to_le_bytes().to_vec();
-            Some(send(self.ranks, letter.from, tag(round, letter), box_))
+            let [granted, _] = tags(round, letter);
+            Some(send(self.ranks, letter.from, granted, box_))
         };
         let mut grants: Vec<_> = (0..BOXES).filter_map(grant).collect();
         for (number, letter) in letters.iter().enumerate() {
-            let told = self.ranks.receive(Some(letter.from), tag(round, letter), 8).await;
+            let [_, put] = tags(round, letter);
+            let told = self.ranks.receive(Some(letter.from), put, 8).await;
             let length =
                 told.map(|told| told.first_chunk().map_or(FAILED, |t| u64::from_le_bytes(*t)));
             let bytes = length.and_then(|length| match length {
@@ -202,6 +204,12 @@ pub fn unsent(from: usize) -> Error {
 
 fn tag(round: &Round, letter: &Letter) -> u64 {
     round.windows[letter.window].sequence
+}
+
+/// Of the grant for a letter, and of the word that it has been put: a rank waits for one of each at
+/// a time, so what one wait receives must never be what the other is for.
+fn tags(round: &Round, letter: &Letter) -> [u64; 2] {
+    [0, 1].map(|kind| 2 * tag(round, letter) + kind)
 }
 
 /// Starts to send. What the MPI refuses to send is replaced by a message without bytes: the
