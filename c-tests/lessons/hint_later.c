@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/vfs.h>
 
 enum { LENGTH = 1024, PIECE = 8 };
 
@@ -82,6 +83,9 @@ int main(int count, char **words)
     FINE(MPI_File_open(MPI_COMM_WORLD, name, mode, MPI_INFO_NULL, &file));
     set_views(file, enable);
     const int can = tells(file, "enable");
+    struct statfs kind;
+    TRUE(statfs(name, &kind) == 0);
+    TRUE(can || (kind.f_type != 0x01021994 && kind.f_type != 0xef53)); /* tmpfs, ext4 */
     FINE(MPI_File_close(&file));
     FINE(MPI_File_open(MPI_COMM_WORLD, name, mode, MPI_INFO_NULL, &file));
     int descriptor = open(name, O_RDWR);
@@ -94,6 +98,13 @@ int main(int count, char **words)
         FINE(MPI_File_set_info(file, MPI_INFO_NULL));
         write_and_see(file, descriptor, can);
         FINE(MPI_File_set_info(file, disable));
+        TRUE(tells(file, "disable"));
+        write_and_see(file, descriptor, 0);
+        /* what rank 0 says holds for all, and nothing else */
+        FINE(MPI_File_set_info(file, rank == 0 ? enable : MPI_INFO_NULL));
+        TRUE(tells(file, can ? "enable" : "disable"));
+        write_and_see(file, descriptor, can);
+        FINE(MPI_File_set_info(file, rank == 0 ? disable : enable));
         TRUE(tells(file, "disable"));
         write_and_see(file, descriptor, 0);
     }

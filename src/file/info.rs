@@ -21,9 +21,13 @@ impl File {
         let sieving = self.ask_about_sieving(&mut survey, Some(&view), &said);
         let ballot = Ballot::ask(&mut survey, said, self.ranks.rank());
         let (_, answers) = block_on(&self.ranks, survey.hold(own))?;
+        let unanimous = ballot.is_unanimous(&answers);
         let request = ballot.count(&self.ranks, &answers)?;
         self.state.lock().hints.update(&request);
-        let sieving = self.agree_on_sieving(sieving, &answers)?;
+        let sieving = match unanimous {
+            true => self.agree_on_sieving(sieving, &answers)?,
+            false => self.agree_once_more(&view)?,
+        };
         let mut state = self.state.lock();
         state.sieving = sieving;
         self.make_plan(&mut state);
@@ -131,9 +135,14 @@ impl Ballot {
         Ballot { request: own, bytes, print, size }
     }
 
+    /// Whether all ranks have said the same.
+    pub(super) fn is_unanimous(&self, answers: &Answers) -> bool {
+        answers.same(self.print)
+    }
+
     /// Rank 0's hints for all. Only if the ranks have different ones, rank 0 must send its own.
     pub(super) fn count(self, ranks: &Communicator, answers: &Answers) -> Result<Request> {
-        if answers.same(self.print) {
+        if self.is_unanimous(answers) {
             return Ok(self.request);
         }
         let mut message = vec![0; answers.most(self.size) as usize];

@@ -281,6 +281,15 @@ impl File {
         Ok(WriteSieving { active, together, others, why_not })
     }
 
+    /// As `agree_on_sieving`, after a vote in which some ranks counted on hints that turned out not to
+    /// hold. Collective.
+    pub(super) fn agree_once_more(&self, view: &FileView) -> Result<WriteSieving> {
+        let mut survey = Survey::new(&self.ranks);
+        let vote = self.ask_about_sieving(&mut survey, Some(view), &Request::of_info(&[]));
+        let (_, answers) = block_on(&self.ranks, survey.hold(Ok(())))?;
+        self.agree_on_sieving(vote, &answers)
+    }
+
     /// Leaves the mark of this opening before a write, if that could not be done yet.
     pub(super) fn mark_before_writing(&self, driver: &dyn Driver, state: &mut State) -> Result<()> {
         if state.sieving.others == Others::Locked {

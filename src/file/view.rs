@@ -205,9 +205,13 @@ impl File {
                 format!("the ranks of {} set unlike data representations or etypes", self.name);
             return Err(Error::new(Class::NotSame, text));
         }
+        let unanimous = ballot.is_unanimous(&answers);
         let request = ballot.count(&self.ranks, &answers)?;
         self.state.lock().hints.update(&request);
-        let sieving = self.agree_on_sieving(sieving, &answers)?;
+        let sieving = match unanimous {
+            true => self.agree_on_sieving(sieving, &answers)?,
+            false => self.agree_once_more(&view)?,
+        };
         // All ranks have come here, so nobody uses the shared pointer with the old view.
         let reset = if self.ranks.rank() == 0 { self.store_shared(0) } else { Ok(()) };
         {
