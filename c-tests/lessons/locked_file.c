@@ -107,6 +107,34 @@ static void of_all(void)
     close(descriptor);
 }
 
+/* Nor is it theirs if the rows of all lie between each other, and the rank writes and waits below its lock. */
+static void between_rows(int kind)
+{
+    enum { ROW = 4096, ROWS = 32 };
+    static char rows[ROW * ROWS], found[ROW * ROWS];
+    const char *name = kind == F_WRLCK ? "written" : "only read";
+    struct flock own = {.l_type = (short)kind, .l_whence = SEEK_SET, .l_start = ROW * rank, .l_len = 100};
+    MPI_File file = open_new(name);
+    int descriptor = open(path(name), O_RDWR);
+    if (kind == F_RDLCK || rank == size - 1) TRUE(fcntl(descriptor, F_SETLK, &own) == 0);
+    MPI_Datatype mine_only;
+    MPI_Type_vector(ROWS, ROW, ROW * size, MPI_BYTE, &mine_only);
+    MPI_Type_commit(&mine_only);
+    FINE(MPI_File_set_view(file, (MPI_Offset)rank * ROW, MPI_BYTE, mine_only, "native", MPI_INFO_NULL));
+    for (int together = 0; together < 2; together++) {
+        memset(rows, 'a' + 2 * rank + together, sizeof rows);
+        if (together) FINE(MPI_File_write_at_all(file, 0, rows, sizeof rows, MPI_BYTE, MPI_STATUS_IGNORE));
+        else FINE(MPI_File_write_at(file, 0, rows, sizeof rows, MPI_BYTE, MPI_STATUS_IGNORE));
+        MPI_Barrier(MPI_COMM_WORLD);
+        FINE(MPI_File_read_at(file, 0, found, sizeof rows, MPI_BYTE, MPI_STATUS_IGNORE));
+        TRUE(memcmp(rows, found, sizeof rows) == 0);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Type_free(&mine_only);
+    close(descriptor);
+    FINE(MPI_File_close(&file));
+}
+
 int main(int count, char **words)
 {
     begin(&count, &words);
@@ -115,5 +143,7 @@ int main(int count, char **words)
     atomic();
     atomic_beside_readers();
     of_all();
+    between_rows(F_WRLCK);
+    between_rows(F_RDLCK);
     return finish();
 }

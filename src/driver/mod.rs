@@ -203,6 +203,12 @@ pub trait Driver: Send + Sync {
         self.refresh()
     }
 
+    /// Whether this process has locked some of the file by F_SETLK, as far as that can be told
+    /// without asking another machine.
+    fn is_locked_by_program(&self) -> bool {
+        false
+    }
+
     /// Whether every transfer asks for a lock on another machine, and ends with a message there.
     /// Who has many close together does better to lock and publish once around them.
     fn locks_transfers(&self) -> bool {

@@ -179,6 +179,11 @@ impl Driver for PosixFile {
         self.flush().doing(|| format!("writing {length} bytes at offset {offset} of {path}"))
     }
 
+    fn is_locked_by_program(&self) -> bool {
+        let all = lock::lockable(0, u64::MAX);
+        !lock::kept_by_program(self.descriptor.as_fd(), &all, LockKind::Exclusive).is_empty()
+    }
+
     fn inode(&self) -> Option<u64> {
         Some(self.in_use.inode())
     }

@@ -42,6 +42,8 @@ pub(super) struct Vote {
     wanted_together: Place,
     together: Together,
     unreadable: Place,
+    /// Some rank's program has locked some of the file itself.
+    locked: Place,
     remote: Place,
     /// Rank 0's hints hold for all.
     forced: Place,
@@ -232,11 +234,16 @@ impl File {
         };
         let forced = self.ranks.rank() == 0 && hints.romio_ds_write == Toggle::Enable;
         let readable = driver.as_ref().is_some_and(|driver| driver.readable());
+        // Such a lock may be kept for as long as the program likes, and nobody has to wait for it
+        // who only writes his own bytes.
+        let may = self.amode.write && hints.romio_ds_write != Toggle::Disable;
+        let locked = may && driver.as_ref().is_some_and(|driver| driver.is_locked_by_program());
         Vote {
             wanted: survey.most(i64::from(wanted(false))),
             wanted_together: survey.most(i64::from(wanted(true))),
             together: Together::ask(survey, view.map(|view| &view.layout)),
             unreadable: survey.most(i64::from(!readable)),
+            locked: survey.most(i64::from(locked)),
             remote: survey.most(i64::from(!self.filesystem.is_local())),
             forced: survey.most(i64::from(forced)),
         }
@@ -254,8 +261,9 @@ impl File {
         let forced = answers.most(vote.forced) != 0;
         let remote = answers.most(vote.remote) != 0;
         let readable = answers.most(vote.unreadable) == 0;
+        let locked = answers.most(vote.locked) != 0;
         let alone = self.amode.unique_open;
-        let mut active = wanted && readable && (!remote || forced && alone);
+        let mut active = wanted && readable && !locked && (!remote || forced && alone);
         // Where locks do not reach from rank to rank the other ranks of this opening write too.
         active = active && (!remote || self.locks_work().is_ok());
         if active {
@@ -268,6 +276,7 @@ impl File {
         }
         let why_not = (forced && wanted && !active).then_some(match () {
             () if !readable => "the file cannot be read back through this opening",
+            () if locked => "the program itself has locked some of the file",
             () if remote && !alone => {
                 "here other openings are not seen, unless the access mode has MPI_MODE_UNIQUE_OPEN"
             }
