@@ -91,6 +91,20 @@ fn unsafe_code_stays_in_its_rooms() {
 }
 
 #[test]
+fn threads_are_hired_where_signals_are_seen_to() {
+    const HIRES: &str = "engine/threads.rs";
+    for (path, text) in sources() {
+        let production = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let starts = |line: &str| line.contains("spawn") && !line.contains("hire(");
+        let found = code(production).find(|(_, line)| starts(line));
+        let tests = room(&path) == "sim" || path.to_string_lossy().ends_with("tests.rs");
+        if let (Some((number, line)), false, false) = (found, tests, path.ends_with(HIRES)) {
+            panic!("{}:{number} starts a thread by itself: {line}", path.display());
+        }
+    }
+}
+
+#[test]
 fn exported_names_stay_in_the_doorway() {
     for (path, text) in sources() {
         let exports = code(&text).any(|(_, line)| line.contains("no_mangle"));

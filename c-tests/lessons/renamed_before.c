@@ -1,5 +1,6 @@
 /* A host may remember what a name meant before another host has given it to a new file: all ranks open the file that rank 0
- * opens, and nobody writes to the old one. */
+ * opens, and nobody writes to the old one. On a file system of one machine there is nothing to remember: it is scripts/check-hosts that
+ * runs this where there is. */
 #include "lesson.h"
 
 #include <fcntl.h>

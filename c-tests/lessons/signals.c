@@ -39,6 +39,25 @@ static void access_file(MPI_File file, char *data)
     FINE(MPI_File_read_at(file, at, data, LENGTH, MPI_BYTE, MPI_STATUS_IGNORE));
 }
 
+/* So does one rank have while this file is open: it writes for all while they bring it more. */
+static MPI_File write_for_all(char *data)
+{
+    MPI_Datatype pieces;
+    MPI_Info info;
+    MPI_File file;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "cb_nodes", "1");
+    MPI_Info_set(info, "romio_cb_write", "enable");
+    FINE(MPI_File_open(MPI_COMM_WORLD, path("together"), MPI_MODE_RDWR | MPI_MODE_CREATE, info, &file));
+    MPI_Type_vector(LENGTH / 512, 512, 512 * size, MPI_BYTE, &pieces);
+    MPI_Type_commit(&pieces);
+    FINE(MPI_File_set_view(file, (MPI_Offset)rank * 512, MPI_BYTE, pieces, "native", MPI_INFO_NULL));
+    FINE(MPI_File_write_all(file, data, LENGTH, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Type_free(&pieces);
+    MPI_Info_free(&info);
+    return file;
+}
+
 /* The program sends itself a signal that nobody has open, and waits for it. */
 static void send_and_wait(void)
 {
@@ -70,8 +89,12 @@ int main(int count, char **words)
     TRUE(heard == 1);
     change_mask(SIG_BLOCK);
     send_and_wait();
+    change_mask(SIG_UNBLOCK);
     access_file(file, data);
+    MPI_File together = write_for_all(data);
+    change_mask(SIG_BLOCK);
     send_and_wait();
+    FINE(MPI_File_close(&together));
     TRUE(heard_elsewhere == 0);
     free(data);
     FINE(MPI_File_close(&file));

@@ -482,7 +482,7 @@ fn beside_a_lock_of_the_program_others_are_waited_for() {
     two.lock(25, 1, LockKind::Exclusive).unwrap();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| one.lock(0, 30, LockKind::Shared).unwrap());
-        while one.calls().lock_waits == 0 {
+        while one.calls().lock_waits == 0 && !waiting.is_finished() {
             std::thread::sleep(Duration::from_millis(1));
         }
         assert!(!waiting.is_finished());
