@@ -227,7 +227,7 @@ fn numbers_are_those_of_the_header() {
         order_c MPI_ORDER_C, order_fortran MPI_ORDER_FORTRAN,
         distribute_block MPI_DISTRIBUTE_BLOCK, distribute_cyclic MPI_DISTRIBUTE_CYCLIC,
         distribute_none MPI_DISTRIBUTE_NONE, distribute_dflt_darg MPI_DISTRIBUTE_DFLT_DARG,
-        undefined MPI_UNDEFINED, any_source MPI_ANY_SOURCE, any_tag MPI_ANY_TAG,
+        undefined MPI_UNDEFINED, err_in_status MPI_ERR_IN_STATUS, any_source MPI_ANY_SOURCE, any_tag MPI_ANY_TAG,
         proc_null MPI_PROC_NULL, root MPI_ROOT, keyval_invalid MPI_KEYVAL_INVALID,
         tag_ub MPI_TAG_UB, success MPI_SUCCESS, err_lastcode MPI_ERR_LASTCODE,
         thread_single MPI_THREAD_SINGLE, thread_funneled MPI_THREAD_FUNNELED,

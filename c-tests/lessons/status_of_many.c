@@ -5,6 +5,7 @@
 #include "lesson.h"
 
 #include <dlfcn.h>
+#include <time.h>
 
 enum { REQUESTS = 5, LENGTH = 100000, LAST = REQUESTS - 1 };
 
@@ -91,6 +92,32 @@ static void ask_for_none(void)
     TRUE(flag);
 }
 
+/* One that has failed is complete, and the others can be heard of. */
+static void ask_for_failed(MPI_File file)
+{
+    MPI_File full;
+    MPI_Request both[2];
+    MPI_Status told[2];
+    int class = 0, found = 0, all = 0, indices[2], code = MPI_SUCCESS;
+    if (MPI_File_open(MPI_COMM_SELF, "/dev/full", MPI_MODE_WRONLY, MPI_INFO_NULL, &full) != MPI_SUCCESS) return;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    FINE(MPI_File_iwrite_at(full, 0, data[0], LENGTH, MPI_BYTE, &both[0]));
+    FINE(MPI_File_iwrite_at(file, (MPI_Offset)rank * LENGTH, data[1], LENGTH, MPI_BYTE, &both[1]));
+    for (time_t end = time(NULL) + 20; found < 2 && time(NULL) < end;) code = get_some(2, both, &found, indices, told);
+    TRUE(found == 2 && indices[0] == 0 && indices[1] == 1);
+    if (code != MPI_SUCCESS) {
+        EXPECT(code, MPI_ERR_IN_STATUS);
+        TRUE(MPI_Error_class(told[0].MPI_ERROR, &class) == MPI_SUCCESS && class == MPI_ERR_NO_SPACE);
+        TRUE(told[1].MPI_ERROR == MPI_SUCCESS);
+    }
+    code = get_all(2, both, &all, told);
+    TRUE(all);
+    if (code != MPI_SUCCESS) EXPECT(code, MPI_ERR_IN_STATUS);
+    TRUE(bytes_of(&told[1]) == LENGTH);
+    EXPECT(MPI_Waitall(2, both, told), MPI_ERR_IN_STATUS, MPI_ERR_NO_SPACE);
+    FINE(MPI_File_close(&full));
+}
+
 int main(int count, char **words)
 {
     begin(&count, &words);
@@ -101,6 +128,7 @@ int main(int count, char **words)
         MPI_File file = open_new("status_of_many");
         ask(file);
         ask_for_none();
+        ask_for_failed(file);
         FINE(MPI_File_close(&file));
     } else {
         TRUE(MPI_VERSION < 4 || (MPI_VERSION == 4 && MPI_SUBVERSION < 1));

@@ -52,17 +52,31 @@ pub(super) struct Taken {
 /// What locks of this very process, taken by the program with F_SETLK, keep of a range that could
 /// not be locked, in order. Where the system cannot tell it is nothing.
 pub(super) fn kept_by_program(file: BorrowedFd, range: &Range<u64>, kind: LockKind) -> Vec<Taken> {
-    let mut kept = Vec::new();
-    let mut parts = vec![range.clone()];
-    while let Some(part) = parts.pop() {
-        let Some(taken) = ask(file, libc::F_OFD_GETLK, &part, kind) else { continue };
-        parts.extend(without(vec![part], &taken.range));
-        if is_own(file, &taken, kind) {
-            kept.push(taken);
-        }
-    }
+    let mut kept: Vec<Taken> = locks_of_program(file, range, kind).collect();
     kept.sort_by_key(|taken| taken.range.start);
     kept
+}
+
+/// Whether there are any.
+pub(super) fn keeps_some(file: BorrowedFd, range: &Range<u64>, kind: LockKind) -> bool {
+    locks_of_program(file, range, kind).next().is_some()
+}
+
+fn locks_of_program(
+    file: BorrowedFd,
+    range: &Range<u64>,
+    kind: LockKind,
+) -> impl Iterator<Item = Taken> {
+    let mut parts = vec![range.clone()];
+    let taken = std::iter::from_fn(move || {
+        loop {
+            let part = parts.pop()?;
+            let Some(taken) = ask(file, libc::F_OFD_GETLK, &part, kind) else { continue };
+            parts.extend(without(vec![part], &taken.range));
+            return Some(taken);
+        }
+    });
+    taken.filter(move |taken| is_own(file, taken, kind))
 }
 
 /// Whether it is this process that has taken a lock. File systems in user space may tell the

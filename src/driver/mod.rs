@@ -203,8 +203,8 @@ pub trait Driver: Send + Sync {
         self.refresh()
     }
 
-    /// Whether this process has locked some of the file by F_SETLK, as far as that can be told
-    /// without asking another machine.
+    /// Whether this process has locked some of the file by F_SETLK. Another machine may have to be
+    /// asked.
     fn is_locked_by_program(&self) -> bool {
         false
     }

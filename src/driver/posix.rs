@@ -181,7 +181,7 @@ impl Driver for PosixFile {
 
     fn is_locked_by_program(&self) -> bool {
         let all = lock::lockable(0, u64::MAX);
-        !lock::kept_by_program(self.descriptor.as_fd(), &all, LockKind::Exclusive).is_empty()
+        lock::keeps_some(self.descriptor.as_fd(), &all, LockKind::Exclusive)
     }
 
     fn inode(&self) -> Option<u64> {

@@ -295,6 +295,10 @@ impl Driver for RemoteFile {
         self.file.close()
     }
 
+    fn is_locked_by_program(&self) -> bool {
+        self.file.is_locked_by_program()
+    }
+
     fn inode(&self) -> Option<u64> {
         self.file.inode()
     }

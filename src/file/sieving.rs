@@ -235,8 +235,14 @@ impl File {
         let forced = self.ranks.rank() == 0 && hints.romio_ds_write == Toggle::Enable;
         let readable = driver.as_ref().is_some_and(|driver| driver.readable());
         // Such a lock may be kept for as long as the program likes, and nobody has to wait for it
-        // who only writes his own bytes.
-        let may = self.amode.write && hints.romio_ds_write != Toggle::Disable;
+        // who only writes his own bytes. Where it costs a message it is asked for only if needed.
+        let local = self.filesystem.is_local();
+        let may = self.amode.write
+            && match hints.romio_ds_write {
+                Toggle::Disable => false,
+                Toggle::Automatic => local,
+                Toggle::Enable => local || self.amode.unique_open,
+            };
         let locked = may && driver.as_ref().is_some_and(|driver| driver.is_locked_by_program());
         Vote {
             wanted: survey.most(i64::from(wanted(false))),
@@ -244,7 +250,7 @@ impl File {
             together: Together::ask(survey, view.map(|view| &view.layout)),
             unreadable: survey.most(i64::from(!readable)),
             locked: survey.most(i64::from(locked)),
-            remote: survey.most(i64::from(!self.filesystem.is_local())),
+            remote: survey.most(i64::from(!local)),
             forced: survey.most(i64::from(forced)),
         }
     }

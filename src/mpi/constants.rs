@@ -97,6 +97,7 @@ constants! {
     distribute_dflt_darg: c_int = -1, -49767, 19;
 
     undefined: c_int = -32766, -32766, -32766;
+    err_in_status: c_int = 18, 17, 19;
     any_source: c_int = -1, -2, -1;
     any_tag: c_int = -1, -1, -2;
     proc_null: c_int = -2, -1, -3;

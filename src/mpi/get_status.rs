@@ -8,6 +8,7 @@ use std::ffi::{CStr, c_int, c_void};
 use super::handles::Slot;
 use super::library::{Library, library};
 use super::request::complete_kept;
+use super::status::set_error;
 
 /// The answer of a routine where there is no MPI: MPI_ERR_OTHER in most.
 const NO_MPI: c_int = 16;
@@ -120,22 +121,54 @@ impl Requests<'_> {
     }
 }
 
-/// Whether a request is complete, or the code of what went wrong.
+/// What became of a request.
+enum State {
+    UnderWay,
+    /// Complete, with this code.
+    Complete(c_int),
+    /// Nothing can be said of it, for this reason.
+    Unknown(c_int),
+}
+
+/// Asks for the status of one request.
 ///
 /// # Safety
 /// A request and the place of a status, as the program gave them.
-unsafe fn is_complete(
+unsafe fn state(library: &Library, request: usize, status: *mut c_void) -> State {
+    let Some(ask) = library.get_status.request_get_status else { return State::Unknown(NO_MPI) };
+    let mut flag = 0;
+    // SAFETY: the caller's promise, and a local.
+    match (unsafe { ask(request, &raw mut flag, status) }, flag) {
+        (0, 0) => State::UnderWay,
+        (code, 0) => State::Unknown(code),
+        // An access that has failed is complete too.
+        (code, _) => State::Complete(code),
+    }
+}
+
+/// As `state` for one of several: its code goes into its status. Tells whether it has one.
+///
+/// # Safety
+/// As above.
+unsafe fn state_among(
     library: &Library,
     request: usize,
     status: *mut c_void,
-) -> Result<bool, c_int> {
-    let Some(ask) = library.get_status.request_get_status else { return Err(NO_MPI) };
-    let mut flag = 0;
-    // SAFETY: the caller's promise, and a local.
-    match unsafe { ask(request, &raw mut flag, status) } {
-        0 => Ok(flag != 0),
-        code => Err(code),
+    failed: &mut bool,
+) -> State {
+    // SAFETY: the caller's promise.
+    let state = unsafe { state(library, request, status) };
+    if let State::Complete(code) = state {
+        *failed |= code != 0;
+        // SAFETY: the caller's promise.
+        unsafe { set_error(status, code) };
     }
+    state
+}
+
+/// What a routine returns that tells of several requests.
+fn code_of_several(library: &Library, failed: bool) -> c_int {
+    if failed { library.constants().err_in_status } else { 0 }
 }
 
 /// MPI_Request_get_status_all.
@@ -147,18 +180,19 @@ unsafe fn status_of_all(
     statuses: *mut c_void,
 ) -> c_int {
     let requests = Requests { library, array, count };
-    let mut all = true;
+    let (mut all, mut failed) = (true, false);
     for place in 0..count {
         let status = requests.status(statuses, place as usize);
         // SAFETY: the words of the program, as it gave them.
-        match unsafe { is_complete(library, requests.at(place), status) } {
-            Ok(complete) => all &= complete,
-            Err(code) => return code,
+        match unsafe { state_among(library, requests.at(place), status, &mut failed) } {
+            State::UnderWay => all = false,
+            State::Complete(_) => {}
+            State::Unknown(code) => return code,
         }
     }
     // SAFETY: as above.
     unsafe { flag.write(all.into()) };
-    0
+    code_of_several(library, all && failed)
 }
 
 /// MPI_Request_get_status_any.
@@ -173,31 +207,30 @@ unsafe fn status_of_any(
     let requests = Requests { library, array, count };
     // SAFETY: the words of the program, as it gave them.
     let active = unsafe { requests.active() };
-    let (mut found, mut complete) = (library.constants().undefined, false);
-    for &place in &active {
+    let undefined = library.constants().undefined;
+    // Of no request the status is empty.
+    let null = active.is_empty().then(|| (undefined, library.handles().request_null));
+    // SAFETY: as above.
+    let handles = active.iter().map(|&place| (place, unsafe { requests.at(place) }));
+    let (mut found, mut answer) = (undefined, (false, 0));
+    for (place, request) in handles.chain(null) {
         // SAFETY: as above.
-        match unsafe { is_complete(library, requests.at(place), status) } {
-            Ok(false) => {}
-            Ok(true) => {
-                (found, complete) = (place, true);
+        match unsafe { state(library, request, status) } {
+            State::UnderWay => {}
+            State::Complete(code) => {
+                (found, answer) = (place, (true, code));
                 break;
             }
-            Err(code) => return code,
+            State::Unknown(code) => return code,
         }
     }
-    if active.is_empty() {
-        // SAFETY: as above. Of no request the status is empty.
-        match unsafe { is_complete(library, library.handles().request_null, status) } {
-            Ok(empty) => complete = empty,
-            Err(code) => return code,
-        }
-    }
+    let (complete, code) = answer;
     // SAFETY: as above.
     unsafe {
         index.write(found);
         flag.write(complete.into());
     }
-    0
+    code
 }
 
 /// MPI_Request_get_status_some.
@@ -212,18 +245,18 @@ unsafe fn status_of_some(
     let requests = Requests { library, array, count };
     // SAFETY: the words of the program, as it gave them.
     let active = unsafe { requests.active() };
-    let mut complete = 0;
+    let (mut complete, mut failed) = (0, false);
     for &place in &active {
         let status = requests.status(statuses, complete);
         // SAFETY: as above; at most as many are found as there are requests.
-        match unsafe { is_complete(library, requests.at(place), status) } {
-            Ok(false) => {}
-            Ok(true) => {
+        match unsafe { state_among(library, requests.at(place), status, &mut failed) } {
+            State::UnderWay => {}
+            State::Complete(_) => {
                 // SAFETY: as above.
                 unsafe { indices.add(complete).write(place) };
                 complete += 1;
             }
-            Err(code) => return code,
+            State::Unknown(code) => return code,
         }
     }
     let count = match active.is_empty() {
@@ -232,5 +265,5 @@ unsafe fn status_of_some(
     };
     // SAFETY: as above.
     unsafe { found.write(count) };
-    0
+    code_of_several(library, failed)
 }
