@@ -46,15 +46,22 @@ const LITTLE: u64 = 64 << 10;
 /// Bytes of windows for each byte of data that are too many.
 const SPARSE: u64 = 4;
 
+/// The same where the windows are asked for: there would be next to nothing in them.
+const NEARLY_EMPTY: u64 = 256;
+
 /// Chooses for all ranks from the facts about all; pieces of `large_piece` bytes are large, and of 0
 /// none are.
 pub fn route(all: &Digest, wish: Wish, large_piece: u64) -> Route {
     let (total, span) = (all.size, all.span.end - all.span.start);
+    let sparse = match wish {
+        Wish::Always => NEARLY_EMPTY,
+        Wish::Automatic => SPARSE,
+    };
     let reason = if total == 0 {
         Reason::Nothing
     } else if !all.orderly {
         Reason::Disorderly
-    } else if span / SPARSE > total.max(LITTLE) {
+    } else if span / sparse > total.max(LITTLE) {
         Reason::Sparse
     } else if wish == Wish::Always {
         return Route::TwoPhase;
@@ -78,6 +85,21 @@ mod tests {
         let (size, end) = (1 << 20, 1 << 20);
         let part = Part { end, size, piece, orderly: true, ..Part::default() };
         route(&Digest::of(&[part]), wish, large_piece)
+    }
+
+    #[test]
+    fn who_asks_for_windows_gets_them_unless_they_are_nearly_empty() {
+        let way = |distance, wish| {
+            let (size, piece) = (1 << 20, 512);
+            let end = size * distance;
+            let part = Part { end, size, piece, orderly: true, ..Part::default() };
+            route(&Digest::of(&[part]), wish, LARGE_PIECE)
+        };
+        let alone = Route::Individual(Reason::Sparse);
+        assert_eq!(way(4, Wish::Automatic), Route::TwoPhase);
+        assert_eq!(way(6, Wish::Automatic), alone);
+        assert_eq!(way(256, Wish::Always), Route::TwoPhase);
+        assert_eq!(way(258, Wish::Always), alone);
     }
 
     #[test]
