@@ -17,7 +17,6 @@ use parking_lot::Mutex;
 use super::File;
 use super::access::Ready;
 use crate::engine::ranks::{Answers, Place, Ranks, Survey};
-use crate::engine::two_phase::Layers;
 use crate::error::{Class, Error, Result};
 use crate::mpi::{self, Comm, Exchange, Request, ThreadLevel};
 use crate::operation::{Coordination, Direction, Operation};
@@ -239,9 +238,7 @@ impl File {
             return true;
         }
         let state = self.state.lock();
-        let layers = Layers::named(&state.hints.layers).unwrap_or_default();
-        let one_group = layers == Layers::Two && state.hints.local_aggregators <= 1;
-        self.ranks.share_memory() && (one_group || state.hints.layers == "0")
+        self.are_one_group(&state.hints) || self.ranks.share_memory() && state.hints.layers == "0"
     }
 
     /// Waits until all that was started together is done: the ranks meet at one thing at a time.

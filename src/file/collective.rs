@@ -12,7 +12,7 @@ use crate::engine::two_phase::{
     share_parts,
 };
 use crate::error::Result;
-use crate::hint::{Hints, Toggle};
+use crate::hint::{Hints, Override, Toggle};
 use crate::memory::{Piece, UserMemory};
 use crate::operation::Direction;
 use crate::report::Counter;
@@ -33,6 +33,8 @@ struct Said {
     local_aggregators: usize,
     /// None where it is left to the library.
     partitioning: Option<Partitioning>,
+    /// What the layout of the file is the reason for.
+    by_layout: bool,
     transfer: Option<Transfer>,
     overlap: Option<Overlap>,
     aggregators: Option<Vec<usize>>,
@@ -140,6 +142,7 @@ impl File {
             false => Transfer::TwoSided,
         };
         let (choice, sieves) = (said.choice(checked.direction, transfer), said.sieves);
+        let reasons = said.reasons(transfer);
         let territory = block_on(&self.ranks, explore(&self.ranks, groups, parts, all))?;
         let mut shape = Shape::new(self.ranks.rank(), territory, all, groups);
         let everybody = || groups.choose(usize::MAX, |_| usize::MAX);
@@ -147,7 +150,7 @@ impl File {
             let aggregators = said.aggregators.unwrap_or_else(everybody);
             shape = shape.divided(choice.partitioning, aggregators, said.layout);
         }
-        let told = told(choice, said.layers, wanted, several);
+        let told = said_of(choice, said.layers, wanted, several, reasons);
         let mut state = self.state.lock();
         if state.engine != told {
             state.engine = told;
@@ -187,6 +190,39 @@ impl File {
         Part { orderly: part.orderly && plain, ..part }
     }
 
+    /// Whether all ranks are one group, which needs no messages.
+    pub(super) fn are_one_group(&self, hints: &Hints) -> bool {
+        let layers = Layers::named(&hints.layers).unwrap_or_default();
+        self.ranks.share_memory() && layers == Layers::Two && hints.local_aggregators <= 1
+    }
+
+    /// How bytes come from group to group, and in which order of steps, where that cannot be as it
+    /// was asked for.
+    pub(super) fn ways_not_gone(&self, hints: &Hints, certain_ranks: bool) -> Vec<Override> {
+        let (one_group, asked) = (self.are_one_group(hints), Transfer::named(&hints.transfer));
+        let transfer = match (one_group, asked, hints.transfer.as_str()) {
+            (true, Some(_), _) => Some(("shared_memory", "all ranks share memory")),
+            (false, _, "shared_memory") => {
+                Some(("two_sided", "between groups of ranks there are messages"))
+            }
+            _ => None,
+        };
+        let puts = !one_group && asked.is_some_and(|transfer| transfer != Transfer::TwoSided);
+        let rounds = hints.overlap == "flow" && (puts || certain_ranks);
+        let overlap = rounds.then_some((
+            "automatic",
+            "rounds are needed where certain ranks access the file, or bytes are put",
+        ));
+        let told = |key, (value, why): (&str, &str)| Override {
+            key,
+            value: value.to_string(),
+            why: why.to_string(),
+        };
+        let transfer = transfer.map(|word| told("mpiio_rs_transfer", word));
+        let overlap = overlap.map(|word| told("mpiio_rs_overlap", word));
+        transfer.into_iter().chain(overlap).collect()
+    }
+
     /// How the file is best divided where nobody has said anything. Servers that know writers by
     /// their node give each node a part of its own; where nodes do not disturb each other there,
     /// large stretches save messages.
@@ -204,6 +240,7 @@ impl File {
         let layout = self.layout;
         let state = self.state.lock();
         let hints = &state.hints;
+        let asked = Partitioning::named(&hints.partitioning);
         let layers = Layers::named(&hints.layers);
         let wish = match layers {
             Some(_) => Wish::Always,
@@ -216,7 +253,8 @@ impl File {
             buffer_size: hints.cb_buffer_size,
             layers: layers.unwrap_or_default(),
             local_aggregators: hints.local_aggregators as usize,
-            partitioning: Partitioning::named(&hints.partitioning).or(self.preferred(layout)),
+            partitioning: asked.or(self.preferred(layout)),
+            by_layout: asked.is_none() && self.preferred(layout).is_some(),
             transfer: Transfer::named(&hints.transfer),
             overlap: Overlap::named(&hints.overlap),
             aggregators: aggregators(hints, layout, &self.homes, self.ranks.size()),
@@ -241,10 +279,30 @@ impl Said {
         };
         Choice { partitioning: self.partitioning.unwrap_or_default(), transfer, overlap }
     }
+
+    /// Why it is not the flow over windows in turn, where nobody has asked for something else.
+    fn reasons(&self, transfer: Transfer) -> [&'static str; 2] {
+        let rounds = match self.overlap {
+            None | Some(Overlap::Flow) if self.aggregators.is_some() => {
+                "; in rounds, because certain ranks access the file"
+            }
+            None | Some(Overlap::Flow) if transfer != Transfer::TwoSided => {
+                "; in rounds, because of the puts"
+            }
+            _ => "",
+        };
+        [rounds, if self.by_layout { "; divided as the file's layout asks" } else { "" }]
+    }
 }
 
-/// What was chosen, for the report.
-fn told(choice: Choice, layers: Layers, wanted: Transfer, several: bool) -> String {
+/// What was chosen and why, for the report.
+fn said_of(
+    choice: Choice,
+    layers: Layers,
+    wanted: Transfer,
+    several: bool,
+    reasons: [&str; 2],
+) -> String {
     let Choice { partitioning, transfer, overlap } = choice;
     let transfer = match several {
         false => "shared memory",
@@ -255,7 +313,8 @@ fn told(choice: Choice, layers: Layers, wanted: Transfer, several: bool) -> Stri
         false => String::new(),
     };
     let (layers, partitioning, overlap) = (layers.name(), partitioning.name(), overlap.name());
-    format!("{overlap}, {partitioning}, {transfer}{refused}, layers {layers}")
+    let why = reasons.concat();
+    format!("{overlap}, {partitioning}, {transfer}{refused}, layers {layers}{why}")
 }
 
 /// Where the report counts it.
@@ -298,6 +357,7 @@ mod tests {
             layers: Layers::Two,
             local_aggregators: 0,
             partitioning: None,
+            by_layout: false,
             transfer: None,
             overlap,
             aggregators,

@@ -75,6 +75,8 @@ impl File {
         let uncached = direct.into_iter().filter(|(_, asked)| *asked).filter_map(|(key, _)| {
             Some(Override { key, value: "false".to_string(), why: cached.clone()? })
         });
+        let aggregators = aggregators(&state.hints, layout, &self.homes, self.ranks.size());
+        let ways = self.ways_not_gone(hints, aggregators.is_some());
         Facts {
             filename: self.name.clone(),
             ranks: self.ranks.size() as u64,
@@ -83,7 +85,7 @@ impl File {
             striping_unit: striped.then_some(layout.stripe_size),
             striping_factor: striped.then_some(layout.stripe_count),
             start_iodevice: layout.first_server,
-            aggregators: aggregators(&state.hints, layout, &self.homes, self.ranks.size())
+            aggregators: aggregators
                 .map(|ranks| ranks.into_iter().map(|rank| rank as u64).collect()),
             num_threads: Some(self.threads(state) as u64),
             overrides: overrides
@@ -91,6 +93,7 @@ impl File {
                 .chain(refused)
                 .chain(stays)
                 .chain(uncached)
+                .chain(ways)
                 .chain(self.buffer_as_made(hints))
                 .collect(),
         }

@@ -61,7 +61,10 @@ impl Facts {
             "romio_filesystem_type" => fact(Some(self.filesystem_type())),
             "romio_visibility_immediate" => fact(Some(self.visibility_immediate.to_string())),
             "romio_aggregator_list" => fact(self.aggregators.as_deref().map(list)),
-            "cb_nodes" => self.cb_nodes(held),
+            "cb_nodes" => match &self.aggregators {
+                Some(ranks) => Word::Is(ranks.len().to_string(), "so many access the file".into()),
+                None => self.cb_nodes(held),
+            },
             "striping_unit" => layout(self.striping_unit),
             "striping_factor" => layout(self.striping_factor),
             "start_iodevice" => layout(self.start_iodevice),

@@ -128,11 +128,11 @@ impl Hints {
         *self = self.clone().with_fields_renewed();
     }
 
-    /// The answer to `MPI_File_get_info`, in the table's order: what was accepted and what is
-    /// known about the file. A hint that has no meaning here is not answered.
+    /// The answer to `MPI_File_get_info`, in the table's order: what is in force and what is
+    /// known about the file. A hint that nothing follows from is not answered.
     pub fn entries(&self, facts: &Facts) -> Vec<(String, String)> {
         let rows = TABLE.iter().zip(&self.settings);
-        rows.filter(|(row, _)| !matches!(row.effect, Effect::Never(_)))
+        rows.filter(|(row, _)| !matches!(row.effect, Effect::Never(_) | Effect::Later(_)))
             .filter_map(|(row, setting)| match facts.word(row.name, setting.value.as_deref()) {
                 Word::Is(value, _) => Some((row.name, value)),
                 Word::Silent => Some((row.name, setting.value.clone()?)),

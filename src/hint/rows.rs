@@ -2,9 +2,6 @@
 
 use super::table::{Effect, Kind, Row};
 
-const COLLECTIVE: Effect = Effect::Later(
-    "the file is divided along its stripes, by mpiio_rs_partitioning and cb_nodes in this version",
-);
 const OTHER_FILE_SYSTEM: Effect = Effect::Never("this file system is used through POSIX here");
 const DIRECTIVE: Effect = Effect::Never("describes storage the library does not manage");
 
@@ -140,43 +137,43 @@ pub static TABLE: &[Row] = &[
         "collective_buffering",
         Kind::Boolean,
         "",
-        COLLECTIVE,
+        Effect::Later("romio_cb_read and romio_cb_write say that here"),
         "Whether the application benefits from collective buffering.",
     ),
     Row::new(
         "romio_no_indep_rw",
         Kind::Boolean,
         "false",
-        Effect::Later("every rank opens the file in this version"),
-        "The application promises collective calls only, so only aggregators need to open the file.",
+        Effect::Now,
+        "The application promises collective calls only, so only aggregators need to open the file; every rank does all the same.",
     )
     .at_open(),
     Row::new(
         "romio_min_fdomain_size",
         Kind::Size(0),
         "",
-        COLLECTIVE,
+        Effect::Later("parts of the file are stripes, or windows where there are none"),
         "Smallest part of the file given to an aggregator.",
     ),
     Row::new(
         "romio_cb_alltoall",
         Kind::Toggle,
         "",
-        COLLECTIVE,
+        Effect::Later("mpiio_rs_transfer says how bytes are brought"),
         "Exchange data with an all-to-all call instead of messages.",
     ),
     Row::new(
         "romio_cb_ds_threshold",
         Kind::Count(0),
         "",
-        COLLECTIVE,
+        Effect::Later("romio_lustre_ds_in_coll says whether holes are written back"),
         "Percentage of wanted bytes below which collective calls do not sieve.",
     ),
     Row::new(
         "romio_cb_fr_alignment",
         Kind::Size(0),
         "",
-        COLLECTIVE,
+        Effect::Later("parts of the file end where stripes or blocks do"),
         "Alignment of the parts of the file given to aggregators.",
     ),
     Row::new(
@@ -211,7 +208,7 @@ pub static TABLE: &[Row] = &[
         "aggregator_placement_stride",
         Kind::Count(-1),
         "",
-        COLLECTIVE,
+        Effect::Later("cb_config_list and cb_nodes say where aggregators are"),
         "Distance in ranks between aggregators; -1 spreads them over the nodes.",
     )
     .variables(&["MPICH_MPIIO_AGGREGATOR_PLACEMENT_STRIDE"])
@@ -220,7 +217,7 @@ pub static TABLE: &[Row] = &[
         "cb_align",
         Kind::Count(0),
         "",
-        COLLECTIVE,
+        Effect::Later("parts of the file end where stripes or blocks do"),
         "How the parts of the file given to aggregators are aligned with stripes.",
     )
     .variables(&["MPICH_MPIIO_CB_ALIGN"]),
