@@ -57,7 +57,20 @@ static const struct {
     {"mpiio_rs_report", {"0", "text:/dev/null", "json:/dev/null", "text:/nosuchfolder/report", "xml", ":"}},
     {"mpiio_rs_partitioning", {"even", "static_cyclic", "group_cyclic", "even", "static_cyclic", "odd"}},
     {"mpiio_rs_transfer", {"two_sided", "put_fence", "put_lock", "shared_memory", "two_sided", "pigeon"}},
-    {"mpiio_rs_overlap", {"none", "communication", "write", "write_communication", "write_communication_2", "x"}},
+    {"mpiio_rs_overlap", {"none", "communication", "write", "write_communication", "write_communication_2", "flow"}},
+    {"mpiio_rs_progress", {"none", "automatic", "none", "automatic", "none", "always"}},
+    {"mpiio_rs_prefetch", TOGGLE},
+    {"mpiio_rs_declare_ranges", BOOLEAN},
+    {"mpiio_rs_fitting_stripes", BOOLEAN},
+    {"mpiio_rs_lock_ahead", {"off", "global", "stripe", "cycle", "automatic", "x"}},
+    {"mpiio_rs_lock_ahead_individual", {"off", "element", "view", "automatic", "element", "x"}},
+    {"mpiio_rs_lock_ahead_requests", {"synchronous", "asynchronous", "automatic", "synchronous", "0", "x"}},
+    {"mpiio_rs_lock_ahead_extents", COUNT},
+    {"mpiio_rs_data_shipping", BOOLEAN},
+    {"mpiio_rs_data_shipping_agents", {"0", "0,1", "1+2", "x", "-1", " "}},
+    {"mpiio_rs_data_shipping_partition", SIZE},
+    {"mpiio_rs_fine_grain_writes", BOOLEAN},
+    {"mpiio_rs_clear_cache", BOOLEAN},
     {"mpiio_rs_local_aggregators", {"1", "2", "3", "1000", "0", "-1"}},
     {"mpiio_rs_layers", {"0", "1", "2", "1", "2", "3"}},
     {"filename", {"elsewhere", "/", "", "x", "y", "z"}},
@@ -112,11 +125,35 @@ static void set_forced(MPI_Info *info)
     }
 }
 
+/* What is chosen for collective access, all of it at once: most of its combinations are too rare among single hints. */
+static void draw_ways(MPI_Info *info)
+{
+    static const struct {
+        const char *key, *values[5];
+    } ways[] = {
+        {"mpiio_rs_layers", {"1", "2", "1", "2", "2"}},
+        {"mpiio_rs_local_aggregators", {"0", "2", "3", "2", "1"}},
+        {"mpiio_rs_transfer", {"two_sided", "put_fence", "put_lock", "put_fence", "put_lock"}},
+        {"mpiio_rs_overlap", {"none", "communication", "write", "write_communication", "write_communication_2"}},
+        {"mpiio_rs_partitioning", {"even", "static_cyclic", "group_cyclic", "even", "static_cyclic"}},
+        {"cb_nodes", {"1", "2", "3", "0", "0"}},
+        {"cb_buffer_size", {"1", "65536", "16777216", "1048576", "4194304"}},
+        {"romio_lustre_ds_in_coll", {"enable", "disable", "automatic", "enable", "disable"}},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const char *value = ways[i].values[below(&program.random, 5)];
+        if (!options.on[HINTS]) continue;
+        say("      hint %s=%s", ways[i].key, value);
+        set_hint(info, ways[i].key, value);
+    }
+}
+
 /* Draws for all ranks alike and returns what this rank passes. */
 MPI_Info draw_info(void)
 {
     Random *random = &program.random;
     MPI_Info info = MPI_INFO_NULL;
+    if (chance(random, 12)) draw_ways(&info);
     int drawn = chance(random, 50) ? (int)between(random, 1, 6) : 0;
     for (int i = 0; i < drawn; i++) {
         size_t which = (size_t)below(random, sizeof hints / sizeof *hints);
