@@ -1,7 +1,7 @@
 """Writes what a run of the tests found into a table of a Markdown file, one row for each MPI."""
 import pathlib
 
-COLUMNS = ("doorway", "errors", "programs", "Fortran", "Python", "random")
+COLUMNS = ("doorway", "errors", "lessons", "programs", "above", "Fortran", "Python", "random")
 
 
 def column_of(name):
