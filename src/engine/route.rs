@@ -2,6 +2,7 @@
 //! alike.
 
 use super::two_phase::Digest;
+use crate::operation::Direction;
 
 /// What the user wants of collective buffering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,16 +47,17 @@ const LITTLE: u64 = 64 << 10;
 /// Bytes of windows for each byte of data that are too many.
 const SPARSE: u64 = 4;
 
-/// The same where the windows are asked for: there would be next to nothing in them.
+/// The same of a write whose windows are asked for: there would be next to nothing in them. A read
+/// reads them whole.
 const NEARLY_EMPTY: u64 = 256;
 
 /// Chooses for all ranks from the facts about all; pieces of `large_piece` bytes are large, and of 0
 /// none are.
-pub fn route(all: &Digest, wish: Wish, large_piece: u64) -> Route {
+pub fn route(all: &Digest, direction: Direction, wish: Wish, large_piece: u64) -> Route {
     let (total, span) = (all.size, all.span.end - all.span.start);
-    let sparse = match wish {
-        Wish::Always => NEARLY_EMPTY,
-        Wish::Automatic => SPARSE,
+    let sparse = match (wish, direction) {
+        (Wish::Always, Direction::Write) => NEARLY_EMPTY,
+        _ => SPARSE,
     };
     let reason = if total == 0 {
         Reason::Nothing
@@ -84,22 +86,24 @@ mod tests {
     fn way(piece: u64, wish: Wish, large_piece: u64) -> Route {
         let (size, end) = (1 << 20, 1 << 20);
         let part = Part { end, size, piece, orderly: true, ..Part::default() };
-        route(&Digest::of(&[part]), wish, large_piece)
+        route(&Digest::of(&[part]), Direction::Write, wish, large_piece)
     }
 
     #[test]
     fn who_asks_for_windows_gets_them_unless_they_are_nearly_empty() {
-        let way = |distance, wish| {
+        let way = |distance, direction, wish| {
             let (size, piece) = (1 << 20, 512);
             let end = size * distance;
             let part = Part { end, size, piece, orderly: true, ..Part::default() };
-            route(&Digest::of(&[part]), wish, LARGE_PIECE)
+            route(&Digest::of(&[part]), direction, wish, LARGE_PIECE)
         };
         let alone = Route::Individual(Reason::Sparse);
-        assert_eq!(way(4, Wish::Automatic), Route::TwoPhase);
-        assert_eq!(way(6, Wish::Automatic), alone);
-        assert_eq!(way(256, Wish::Always), Route::TwoPhase);
-        assert_eq!(way(258, Wish::Always), alone);
+        for (direction, most) in [(Direction::Read, 4), (Direction::Write, 256)] {
+            assert_eq!(way(4, direction, Wish::Automatic), Route::TwoPhase);
+            assert_eq!(way(6, direction, Wish::Automatic), alone);
+            assert_eq!(way(most, direction, Wish::Always), Route::TwoPhase);
+            assert_eq!(way(most + 2, direction, Wish::Always), alone);
+        }
     }
 
     #[test]

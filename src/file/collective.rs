@@ -119,7 +119,7 @@ impl File {
         (groups, parts, all): (&Nodes, &[Part], &Digest),
     ) -> Result<u64> {
         let checked = &ready.checked;
-        let ring = match route(all, said.wish, said.large_piece) {
+        let ring = match route(all, checked.direction, said.wish, said.large_piece) {
             Route::TwoPhase => {
                 self.ranks.ring(said.layers, said.buffer_size).ok_or(Counter::AloneMemory)
             }
@@ -199,15 +199,19 @@ impl File {
     /// How bytes come from group to group, and in which order of steps, where that cannot be as it
     /// was asked for.
     pub(super) fn ways_not_gone(&self, hints: &Hints, certain_ranks: bool) -> Vec<Override> {
-        let (one_group, asked) = (self.are_one_group(hints), Transfer::named(&hints.transfer));
+        let one_group = self.ranks.size() == 1 || self.are_one_group(hints);
+        let asked = Transfer::named(&hints.transfer);
+        let refused = asked.is_some_and(|transfer| self.ranks.refuses(transfer));
         let transfer = match (one_group, asked, hints.transfer.as_str()) {
             (true, Some(_), _) => Some(("shared_memory", "all ranks share memory")),
             (false, _, "shared_memory") => {
                 Some(("two_sided", "between groups of ranks there are messages"))
             }
+            (false, _, _) if refused => Some(("two_sided", "the MPI has no window for it")),
             _ => None,
         };
-        let puts = !one_group && asked.is_some_and(|transfer| transfer != Transfer::TwoSided);
+        let puts = asked.is_some_and(|transfer| transfer != Transfer::TwoSided);
+        let puts = puts && !one_group && !refused;
         let rounds = hints.overlap == "flow" && (puts || certain_ranks);
         let overlap = rounds.then_some((
             "automatic",

@@ -61,9 +61,10 @@ impl Facts {
             "romio_filesystem_type" => fact(Some(self.filesystem_type())),
             "romio_visibility_immediate" => fact(Some(self.visibility_immediate.to_string())),
             "romio_aggregator_list" => fact(self.aggregators.as_deref().map(list)),
-            "cb_nodes" => match &self.aggregators {
-                Some(ranks) => Word::Is(ranks.len().to_string(), "so many access the file".into()),
-                None => self.cb_nodes(held),
+            "cb_nodes" => match self.aggregators.as_ref().map(|ranks| ranks.len().to_string()) {
+                Some(count) if Some(&*count) == held => Word::Silent,
+                Some(count) => Word::Is(count, "so many access the file".into()),
+                None => self.all_ranks(held),
             },
             "striping_unit" => layout(self.striping_unit),
             "striping_factor" => layout(self.striping_factor),
@@ -81,13 +82,15 @@ impl Facts {
         format!("{}: mpiio-rs", self.driver.to_uppercase())
     }
 
-    fn cb_nodes(&self, held: Option<&str>) -> Word {
+    /// Where no certain ranks access the file, why not as many as was asked for.
+    fn all_ranks(&self, held: Option<&str>) -> Word {
         let asked: u64 = held.and_then(|held| held.parse().ok()).unwrap_or(0);
-        match asked {
-            0 => Word::Is(self.ranks.to_string(), "0 means all ranks".into()),
-            asked if asked <= self.ranks => Word::Silent,
-            _ => Word::Is(self.ranks.to_string(), format!("there are {} ranks", self.ranks)),
-        }
+        let why = match asked {
+            0 => "0 means all ranks".into(),
+            asked if asked < self.ranks => "cb_config_list names none, so all ranks do".into(),
+            _ => format!("there are {} ranks", self.ranks),
+        };
+        Word::Is(self.ranks.to_string(), why)
     }
 }
 
@@ -139,6 +142,13 @@ mod tests {
         let why = |text: &str| Word::Is("4".into(), text.into());
         assert_eq!(facts.word("cb_nodes", Some("0")), why("0 means all ranks"));
         assert_eq!(facts.word("cb_nodes", Some("8")), why("there are 4 ranks"));
+        assert_eq!(
+            facts.word("cb_nodes", Some("2")),
+            why("cb_config_list names none, so all ranks do")
+        );
+        let facts = Facts { aggregators: Some(vec![0, 2]), ..facts };
+        let expected = Word::Is("2".into(), "so many access the file".into());
+        assert_eq!(facts.word("cb_nodes", Some("3")), expected);
         assert_eq!(facts.word("cb_nodes", Some("2")), Word::Silent);
     }
 

@@ -146,29 +146,20 @@ unsafe fn state(library: &Library, request: usize, status: *mut c_void) -> State
     }
 }
 
-/// As `state` for one of several: its code goes into its status. Tells whether it has one.
+/// Puts the codes of several requests into their statuses, if any has failed and only then, and
+/// gives what the routine returns.
 ///
 /// # Safety
-/// As above.
-unsafe fn state_among(
-    library: &Library,
-    request: usize,
-    status: *mut c_void,
-    failed: &mut bool,
-) -> State {
-    // SAFETY: the caller's promise.
-    let state = unsafe { state(library, request, status) };
-    if let State::Complete(code) = state {
-        *failed |= code != 0;
-        // SAFETY: the caller's promise.
-        unsafe { set_error(status, code) };
+/// The places of as many statuses, as the program gave them.
+unsafe fn tell(requests: &Requests<'_>, statuses: *mut c_void, codes: &[c_int]) -> c_int {
+    if codes.iter().all(|&code| code == 0) {
+        return 0;
     }
-    state
-}
-
-/// What a routine returns that tells of several requests.
-fn code_of_several(library: &Library, failed: bool) -> c_int {
-    if failed { library.constants().err_in_status } else { 0 }
+    for (index, &code) in codes.iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { set_error(requests.status(statuses, index), code) };
+    }
+    requests.library.constants().err_in_status
 }
 
 /// MPI_Request_get_status_all.
@@ -180,19 +171,22 @@ unsafe fn status_of_all(
     statuses: *mut c_void,
 ) -> c_int {
     let requests = Requests { library, array, count };
-    let (mut all, mut failed) = (true, false);
+    let mut codes = Vec::new();
     for place in 0..count {
         let status = requests.status(statuses, place as usize);
         // SAFETY: the words of the program, as it gave them.
-        match unsafe { state_among(library, requests.at(place), status, &mut failed) } {
-            State::UnderWay => all = false,
-            State::Complete(_) => {}
+        match unsafe { state(library, requests.at(place), status) } {
+            State::UnderWay => {}
+            State::Complete(code) => codes.push(code),
             State::Unknown(code) => return code,
         }
     }
-    // SAFETY: as above.
-    unsafe { flag.write(all.into()) };
-    code_of_several(library, all && failed)
+    let all = codes.len() == count as usize;
+    // SAFETY: as above; until all are complete no status means anything.
+    unsafe {
+        flag.write(all.into());
+        if all { tell(&requests, statuses, &codes) } else { 0 }
+    }
 }
 
 /// MPI_Request_get_status_any.
@@ -245,25 +239,27 @@ unsafe fn status_of_some(
     let requests = Requests { library, array, count };
     // SAFETY: the words of the program, as it gave them.
     let active = unsafe { requests.active() };
-    let (mut complete, mut failed) = (0, false);
+    let mut codes = Vec::new();
     for &place in &active {
-        let status = requests.status(statuses, complete);
+        let status = requests.status(statuses, codes.len());
         // SAFETY: as above; at most as many are found as there are requests.
-        match unsafe { state_among(library, requests.at(place), status, &mut failed) } {
+        match unsafe { state(library, requests.at(place), status) } {
             State::UnderWay => {}
-            State::Complete(_) => {
+            State::Complete(code) => {
                 // SAFETY: as above.
-                unsafe { indices.add(complete).write(place) };
-                complete += 1;
+                unsafe { indices.add(codes.len()).write(place) };
+                codes.push(code);
             }
             State::Unknown(code) => return code,
         }
     }
     let count = match active.is_empty() {
         true => library.constants().undefined,
-        false => complete as c_int,
+        false => codes.len() as c_int,
     };
     // SAFETY: as above.
-    unsafe { found.write(count) };
-    code_of_several(library, failed)
+    unsafe {
+        found.write(count);
+        tell(&requests, statuses, &codes)
+    }
 }

@@ -253,6 +253,16 @@ impl Communicator {
         inbox.is_some()
     }
 
+    /// Whether it turned out that they cannot.
+    pub fn refuses(&self, transfer: Transfer) -> bool {
+        let made = |place: usize| matches!(self.inboxes[place].get(), Some(None));
+        match transfer {
+            Transfer::TwoSided => false,
+            Transfer::PutFence => made(1),
+            Transfer::PutLock => made(0),
+        }
+    }
+
     fn groups_in_use(&self) -> Result<&Groups> {
         let groups = self.groups[self.in_use.load(Relaxed)].get().and_then(Option::as_ref);
         groups.ok_or_else(|| Error::new(Class::Intern, "this rank has no group"))

@@ -151,7 +151,7 @@ impl Case {
         let access = Access { direction, view: &view, position, memory, plan, gate };
         let nodes = &self.nodes;
         let (access, parts, all) = share_parts(ranks, nodes, Ok(access), Part::of).await?;
-        if route(&all, Wish::Always, LARGE_PIECE) != Route::TwoPhase {
+        if route(&all, direction, Wish::Always, LARGE_PIECE) != Route::TwoPhase {
             assert_eq!(all.size, 0, "no common way for {all:?}");
             return Ok(0);
         }

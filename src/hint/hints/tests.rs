@@ -95,7 +95,8 @@ fn what_romio_answers_to_file_info() {
             ("pfs_svr_buf", "true"),
         ];
         let hints = open(&info, &[], "");
-        let facts = facts(ranks);
+        let aggregators = (ranks == 4).then(|| vec![0, 2]);
+        let facts = Facts { aggregators, ..facts(ranks) };
         let answered = |key| answer(&hints, &facts, key);
         assert_eq!(answered("cb_buffer_size").as_deref(), Some("8388608"));
         assert_eq!(answered("ind_rd_buffer_size").as_deref(), Some("2097152"));
@@ -224,7 +225,8 @@ fn hints_after_open() {
     ]));
     assert_eq!(hints.ind_rd_buffer_size, 100);
     assert_eq!((hints.cb_nodes, hints.romio_ds_read), (Some(2), Toggle::Disable));
-    let told = why(&hints, &facts(4), "cb_nodes");
+    let two = Facts { aggregators: Some(vec![0, 2]), ..facts(4) };
+    let told = why(&hints, &two, "cb_nodes");
     assert_eq!(told, "Some(\"2\") it is only listened to at open");
     let told = why(&hints, &facts(4), "romio_ds_read");
     assert_eq!(told, "Some(\"disable\") MPIIO_RS_HINTS is stronger");
