@@ -62,6 +62,13 @@ impl Shared {
         unsafe { &*self.base.as_ptr().add(offset).cast::<AtomicU64>() }
     }
 
+    /// `count` words from byte `offset` on, a multiple of 8.
+    pub fn words(&self, offset: usize, count: usize) -> &[AtomicU64] {
+        assert!(offset.is_multiple_of(8) && offset + 8 * count <= self.size);
+        // SAFETY: inside, aligned, and only ever used as atomic words.
+        unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(offset).cast(), count) }
+    }
+
     /// The half of a word that starts at byte `offset`, a multiple of 4.
     pub fn half_word(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4) && offset + 4 <= self.size);

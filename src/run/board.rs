@@ -58,8 +58,8 @@ impl Board {
     /// Shows `values` to the others, and answers which exchange this is.
     pub fn pin(&self, values: &[i64]) -> u64 {
         let step = self.step.fetch_add(1, Relaxed) + 1;
-        for (place, &value) in values.iter().enumerate() {
-            self.word(step, self.rank, place).store(value as u64, Relaxed);
+        for (word, &value) in self.notice(step, self.rank, values.len()).iter().zip(values) {
+            word.store(value as u64, Relaxed);
         }
         // What all have pinned is seen by whoever sees the count.
         let pinned = self.memory.word(PINNED).fetch_add(1, AcqRel) + 1;
@@ -74,14 +74,14 @@ impl Board {
         self.memory.word(PINNED).load(Acquire) >= step * self.size as u64
     }
 
-    /// What a rank has shown, once all have.
-    pub fn value(&self, step: u64, rank: usize, place: usize) -> i64 {
-        self.word(step, rank, place).load(Relaxed) as i64
+    /// The first `count` values that a rank has shown, once all have.
+    pub fn values(&self, step: u64, rank: usize, count: usize) -> impl Iterator<Item = i64> {
+        self.notice(step, rank, count).iter().map(|word| word.load(Relaxed) as i64)
     }
 
-    fn word(&self, step: u64, rank: usize, place: usize) -> &AtomicU64 {
+    fn notice(&self, step: u64, rank: usize, count: usize) -> &[AtomicU64] {
         let notice = (step % 2) as usize * self.size + rank;
-        self.memory.word(START + notice * NOTICE_SIZE + place * 8)
+        self.memory.words(START + notice * NOTICE_SIZE, count)
     }
 }
 
@@ -109,8 +109,8 @@ mod tests {
                             }
                         }
                         for other in 0..size {
-                            assert_eq!(board.value(step, other, 0), round);
-                            assert_eq!(board.value(step, other, 1), round * other as i64);
+                            let values: Vec<i64> = board.values(step, other, 2).collect();
+                            assert_eq!(values, [round, round * other as i64]);
                         }
                     }
                 });

@@ -324,7 +324,7 @@ impl Communicator {
         self.until(|| board.complete(step)).await;
         let mut all = Vec::with_capacity(self.size * values.len());
         for rank in 0..self.size {
-            all.extend((0..values.len()).map(|place| board.value(step, rank, place)));
+            all.extend(board.values(step, rank, values.len()));
         }
         Some(all.into_boxed_slice())
     }
