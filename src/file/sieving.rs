@@ -49,7 +49,8 @@ pub(super) struct Vote {
     forced: Place,
 }
 
-/// The questions whether the pieces of all views come in turn and leave no holes.
+/// The questions whether all views together leave no holes: their pieces come in turn, or each has a
+/// part of the same array.
 struct Together {
     /// How many views like the one with most holes it takes to fill them.
     copies: Place,
@@ -57,6 +58,8 @@ struct Together {
     /// largest of negative numbers.
     first: [Place; 2],
     stride: Place,
+    /// Where a view begins and how large the array is.
+    array: Place,
 }
 
 impl Together {
@@ -70,14 +73,23 @@ impl Together {
             copies: survey.most(view.map_or(0, copies_to_fill)),
             first: [survey.most(first), survey.most(-first)],
             stride: survey.most(-stride),
+            array: survey.same(view.map_or(0, array_of)),
         }
     }
 
     fn holds(&self, answers: &Answers, ranks: usize) -> bool {
         let spread = answers.most(self.first[0]).saturating_add(answers.most(self.first[1]));
+        // With the same first byte they may well be the same views.
+        let in_turn = spread < -answers.most(self.stride);
         answers.most(self.copies) <= ranks as i64
-            && (1..-answers.most(self.stride)).contains(&spread)
+            && spread > 0
+            && (in_turn || answers.same(self.array))
     }
+}
+
+/// A number for the bytes that a view's filetype spreads over.
+fn array_of(view: &View) -> i64 {
+    view.filetype.extent() ^ view.displacement.rotate_left(32) as i64
 }
 
 /// What was agreed about sieving writes.

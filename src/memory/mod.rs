@@ -6,6 +6,7 @@ mod copy;
 mod mapped;
 mod marks;
 mod piece;
+mod scratch;
 mod shared;
 mod signals;
 
@@ -16,7 +17,8 @@ pub use self::bell::Bell;
 use self::copy::Way;
 pub use self::mapped::{Mapped, Offer, Ticket, may_make_files_of};
 pub use self::marks::Marks;
-pub use self::piece::{Piece, Scratch, copy_between};
+pub use self::piece::{Piece, copy_between};
+pub use self::scratch::Scratch;
 pub use self::shared::Shared;
 pub use self::signals::without_signals;
 use crate::error::{Class, Error, Result};

@@ -1,10 +1,8 @@
-//! Stretches of memory that system calls read or fill, and the library's own scratch memory.
+//! Stretches of memory that system calls read or fill.
 
-use std::alloc::{Layout, alloc, dealloc};
-use std::ptr::{NonNull, copy_nonoverlapping};
+use std::ptr::copy_nonoverlapping;
 
 use super::copy;
-use crate::error::{Class, Error, Result};
 
 /// A stretch of memory that one system call reads or fills. Laid out as `struct iovec`.
 ///
@@ -67,59 +65,6 @@ pub fn copy_between(to: Piece, from: Piece) {
     // SAFETY: holding a piece is the promise that its bytes are valid; the library's own memory
     // overlaps nobody else's.
     unsafe { copy::plain(from.address, to.address, to.length) };
-}
-
-/// Memory of the library's own for one access: page-aligned, and an error instead of an abort
-/// when there is none.
-pub struct Scratch {
-    address: NonNull<u8>,
-    size: usize,
-}
-
-// SAFETY: the memory is owned by the value like that of a `Box<[u8]>`.
-unsafe impl Send for Scratch {}
-// SAFETY: as above; through a shared reference it can only be read.
-unsafe impl Sync for Scratch {}
-
-/// File systems copy fastest into memory that lies like their pages.
-const ALIGNMENT: usize = 4096;
-
-impl Scratch {
-    /// `size` bytes of anything.
-    pub fn new(size: usize) -> Result<Scratch> {
-        let none = || Error::new(Class::NoMem, format!("no memory for a buffer of {size} bytes"));
-        let layout = Layout::from_size_align(size.max(1), ALIGNMENT).map_err(|_| none())?;
-        // SAFETY: the layout's size is not zero. The bytes are given a value before anything
-        // reads them: `bytes` is only written to before, by gathering or by the file.
-        let address = unsafe { alloc(layout) };
-        Ok(Scratch { address: NonNull::new(address).ok_or_else(none)?, size })
-    }
-
-    /// The first `size` bytes as a piece for the drivers and for copies.
-    pub fn piece(&mut self, size: usize) -> Piece {
-        assert!(size <= self.size);
-        Piece { address: self.address.as_ptr(), length: size }
-    }
-
-    /// How many bytes.
-    pub fn len(&self) -> usize {
-        self.size
-    }
-
-    /// Whether it has no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.size == 0
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // `new` has checked the same layout.
-        if let Ok(layout) = Layout::from_size_align(self.size.max(1), ALIGNMENT) {
-            // SAFETY: allocated in `new` with this layout, and freed only here.
-            unsafe { dealloc(self.address.as_ptr(), layout) };
-        }
-    }
 }
 
 impl Piece {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::mapped::Mapped;
-use super::piece::{Piece, Scratch};
+use super::piece::Piece;
+use super::scratch::Scratch;
 use crate::error::Result;
 
 /// A stretch of memory in which ranks of one node leave words and bytes for each other.

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use crate::memory::{Bell, Shared};
 
 /// Most values that a rank can pin at a time.
-pub const ROOM: usize = 16;
+pub const ROOM: usize = 24;
 
 /// Bytes of a notice.
 const NOTICE_SIZE: usize = ROOM * 8;
