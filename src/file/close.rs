@@ -4,6 +4,7 @@ use super::File;
 use crate::driver::doomed::Doomed;
 use crate::engine::ranks::Ranks;
 use crate::error::Result;
+use crate::memory::Scratch;
 use crate::report::{self, Subject, Summary, Wanted};
 use crate::run::block_on;
 
@@ -34,6 +35,7 @@ impl File {
         }
         self.running.withdraw(self.ranks.comm());
         self.ranks.free();
+        Scratch::free_kept();
         ready.and(told).and(closed).and(deleted)
     }
 

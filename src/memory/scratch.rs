@@ -35,6 +35,11 @@ impl Scratch {
         unsafe { Piece::new(start.as_ptr(), size) }
     }
 
+    /// Frees what is kept for the next access: there may be none.
+    pub fn free_kept() {
+        KEPT.free();
+    }
+
     /// How many bytes.
     pub fn len(&self) -> usize {
         self.size
@@ -85,7 +90,7 @@ impl Drop for Block {
     }
 }
 
-/// Blocks between two accesses. The allocator gives those of this size back to the system, which
+/// Blocks between two accesses, until a file is closed. The allocator gives those of this size back to the system, which
 /// then finds the next one page by page: that takes as long as to read or write as many bytes.
 struct Kept(Mutex<Vec<Block>>);
 
@@ -115,6 +120,11 @@ impl Kept {
             all.push(block);
         }
     }
+
+    fn free(&self) {
+        let all = std::mem::take(&mut *self.0.lock());
+        drop(all);
+    }
 }
 
 #[cfg(test)]
@@ -139,5 +149,7 @@ mod tests {
             }
             assert_eq!(kept.0.lock().len(), count);
         }
+        kept.free();
+        assert!(kept.take(size).is_none());
     }
 }
