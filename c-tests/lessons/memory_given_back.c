@@ -1,19 +1,8 @@
 /* A file that is closed leaves no buffers behind: windows for its holes are kept from access to access, and freed at close. */
 #include "lesson.h"
-
-#include <malloc.h>
+#include "../random/allocated.h"
 
 enum { LENGTH = 4 << 20, PIECE = 512, WINDOW = 512 << 10 };
-
-static size_t allocated(void)
-{
-#if __GLIBC_PREREQ(2, 33)
-    struct mallinfo2 all = mallinfo2();
-    return all.uordblks + all.hblkhd;
-#else
-    return 0;
-#endif
-}
 
 /* Writes and reads every other piece of a file, and tells how much memory closing it gives back. */
 static long use_file(const char *data, char *back, MPI_Datatype pieces)

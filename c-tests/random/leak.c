@@ -5,9 +5,9 @@
  * The MPI opens and allocates things of its own when they are first needed, so the first programs of a launch are not
  * held to exact numbers; a descriptor of a file in our directory is always a leak. */
 #include "random.h"
+#include "allocated.h"
 
 #include <dirent.h>
-#include <malloc.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,16 +41,6 @@ static int count_descriptors(void)
     }
     closedir(all);
     return count;
-}
-
-static size_t allocated(void)
-{
-#if __GLIBC_PREREQ(2, 33)
-    struct mallinfo2 all = mallinfo2();
-    return all.uordblks + all.hblkhd;
-#else
-    return 0;
-#endif
 }
 
 /* Between hosts MPICH makes a pool, the largest of 8 MiB, when the first message of some length comes that a rank does not
