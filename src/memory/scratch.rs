@@ -90,8 +90,8 @@ impl Drop for Block {
     }
 }
 
-/// Blocks between two accesses, until a file is closed. The allocator gives those of this size back to the system, which
-/// then finds the next one page by page: that takes as long as to read or write as many bytes.
+/// Blocks between two accesses, until a file is closed. The allocator gives them to the system,
+/// which then finds the next one page by page: that takes as long as to read or write as many bytes.
 struct Kept(Mutex<Vec<Block>>);
 
 static KEPT: Kept = Kept(Mutex::new(Vec::new()));
