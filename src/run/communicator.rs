@@ -3,18 +3,18 @@
 //! Ranks of one node meet at a board in shared memory; ranks of several send messages.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
-use std::time::{Duration, Instant};
 
 use super::block_on;
 use super::board::{self, Board};
 use super::groups::{Groups, rows};
 use super::helper::{Helper, Job};
 use super::letters::{HEAD_SIZE, Letters, sealed};
+use super::patience::{NAP, Patience, processors, scheduled_with};
 use super::workers::is_without_mpi;
-use crate::engine::ranks::{Combined, Ranks, agree};
+use crate::engine::ranks::{Combined, Ranks, Survey, agree};
 use crate::engine::two_phase::{BOX_SIZE, INBOX_BOXES, Layers, Nodes, Ring, Transfer};
 use crate::error::{Class, Doing, Error, Result};
 use crate::memory::{Bell, Mapped, Offer, Scratch, Shared, Ticket, may_make_files_of};
@@ -46,21 +46,8 @@ pub struct Communicator {
     /// One more than the rings of the bell when somebody last looked for what it tells; 0 once
     /// that has come.
     listening: AtomicU64,
-    /// How many waits are to sleep at once.
-    hurried: AtomicU32,
+    patience: Patience,
 }
-
-/// Longest sleep: the MPI must be called now and then, another rank may need a message of ours.
-const NAP: Duration = Duration::from_millis(1);
-
-/// As long as a sleep and a waking take, together with what the others do meanwhile.
-const LINGER: Duration = Duration::from_micros(50);
-
-/// Ranks that only look whether they may go on give a core back sooner.
-const LONG_YIELD: Duration = Duration::from_micros(200);
-
-/// Waits until lingering is tried again.
-const HURRIED_WAITS: u32 = 200;
 
 impl Communicator {
     /// Takes over `comm`, which nobody else sends on. Collective.
@@ -85,11 +72,17 @@ impl Communicator {
             helper: OnceLock::new(),
             letters: Letters::default(),
             listening: AtomicU64::new(0),
-            hurried: AtomicU32::new(0),
+            patience: Patience::default(),
         };
         if size > 1 && nodes.node_count == 1 {
             let memory = ranks.shared_memory(None, Board::memory_size(size));
             ranks.meeting = memory.map(|memory| Board::new(memory, rank, size)).ok();
+        }
+        if ranks.meeting.is_some() {
+            let mut survey = Survey::new(&ranks);
+            let group = survey.same(scheduled_with(size));
+            let ((), answers) = block_on(&ranks, survey.hold(Ok(())))?;
+            ranks.patience = Patience::new(!answers.same(group));
         }
         Ok(ranks)
     }
@@ -99,8 +92,9 @@ impl Communicator {
         let heard = self.listening.swap(0, Relaxed);
         match self.bell() {
             Some(bell) if heard > 0 => {
-                if !self.linger(bell, heard) {
-                    bell.sleep((heard - 1) as u32, NAP);
+                let heard = (heard - 1) as u32;
+                if self.patience.is_crowded() || !self.patience.linger(bell, heard) {
+                    bell.sleep(heard, NAP);
                     if !is_without_mpi() {
                         self.comm.progress();
                     }
@@ -108,32 +102,6 @@ impl Communicator {
             }
             _ => std::thread::yield_now(),
         }
-    }
-
-    /// Lets others run for a moment, and answers whether the bell has rung meanwhile. Sooner than
-    /// sleeping and waking, as long as nobody else wants the cores: a yield that takes long shows
-    /// that somebody does, and then the next waits sleep at once.
-    fn linger(&self, bell: &Bell, heard: u64) -> bool {
-        let hurried = self.hurried.load(Relaxed);
-        if hurried > 0 {
-            self.hurried.store(hurried - 1, Relaxed);
-            return false;
-        }
-        let started = Instant::now();
-        let mut before = Duration::ZERO;
-        while before < LINGER {
-            std::thread::yield_now();
-            if u64::from(bell.count()) + 1 != heard {
-                return true;
-            }
-            let now = started.elapsed();
-            if now - before > LONG_YIELD {
-                self.hurried.store(HURRIED_WAITS, Relaxed);
-                return false;
-            }
-            before = now;
-        }
-        false
     }
 
     /// What rings when ranks of this node change what others may wait for.
@@ -320,7 +288,12 @@ impl Communicator {
         if values.len() > board::ROOM {
             return None;
         }
+        let heard = board.bell().count();
         let step = board.pin(values);
+        if self.patience.is_crowded() && !board.complete(step) {
+            // Before most meetings nobody has much to do.
+            self.patience.linger(board.bell(), heard);
+        }
         self.until(|| board.complete(step)).await;
         let mut all = Vec::with_capacity(self.size * values.len());
         for rank in 0..self.size {
@@ -532,19 +505,6 @@ const WINDOW_MARGIN: usize = 1 << 20;
 /// Bytes of a number on the board.
 const WORD_SIZE: usize = 8;
 
-/// How many processors this machine has, however this rank is bound; one where it does not tell.
-fn processors() -> usize {
-    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    online.trim().split(',').filter_map(count_range).sum::<usize>().max(1)
-}
-
-/// How many numbers `3` or `0-7` names.
-fn count_range(range: &str) -> Option<usize> {
-    let (first, last) = range.split_once('-').unwrap_or((range, range));
-    let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
-    (last.checked_sub(first)?).checked_add(1)
-}
-
 /// Every MPI has tags up to 32767.
 fn message_tag(tag: u64) -> i32 {
     (tag % 32768) as i32
@@ -558,17 +518,4 @@ pub(super) async fn finished<T>(mut pending: Pending<T>) -> Result<T> {
         Err(error) => Poll::Ready(Err::<T, Error>(error)),
     })
     .await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn processors_are_counted_from_their_ranges() {
-        for (range, count) in [("0", Some(1)), ("0-7", Some(8)), ("", None), ("5-3", None)] {
-            assert_eq!(count_range(range), count, "{range}");
-        }
-        assert!(processors() >= 1);
-    }
 }

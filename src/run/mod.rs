@@ -7,6 +7,7 @@ mod communicator;
 mod groups;
 mod helper;
 pub mod letters;
+mod patience;
 mod workers;
 
 use std::pin::pin;
